@@ -85,6 +85,8 @@ static void test_approver__not_one_that_is_weaker_late_or_absent(void **state)
 	assert_int_equal(known(&w), APPROVER_CLAIMED);
 	answer(&w, OLD, OLD, "spec.paramKind", "x");
 	assert_int_equal(known(&w), APPROVER_CLAIMED);
+	answer(&w, OLD, OLD, "metadata.deletionTimestamp", OLD);
+	assert_int_equal(known(&w), APPROVER_CLAIMED);
 	answer(&w, YOUNG, YOUNG, NULL, NULL);
 	assert_int_equal(known(&w), APPROVER_CLAIMED);
 	answer(&w, OLD, YOUNG, NULL, NULL);

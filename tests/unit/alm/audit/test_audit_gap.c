@@ -1,0 +1,214 @@
+/* test_audit_gap.c: a gap that is accepted: the old log is kept as a file, and the new one begins with all that is known. */
+#include "tests/lib/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alm/audit/gap.h"
+#include "alm/audit/head.h"
+#include "alm/base/file.h"
+#include "alm/base/hash.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+#include "tests/lib/audit_log.h"
+
+#define ROWS 40
+
+static char dir[64];
+
+/* What is live, and what is asked. */
+struct world {
+	struct audit_log log;
+	struct obj *live[2];
+	struct verify_anchor anchors[2];
+	size_t n_anchors;
+	bool anyway;
+};
+
+static const char *path_of(const char *name)
+{
+	static char path[160];
+	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return path;
+}
+
+static struct obj *object(const char *uid, int64_t tseq)
+{
+	struct obj *o = meta_skeleton("app.coreos.com/v1", "AppType", NULL, uid);
+	obj_set_path(o, "metadata.uid", obj_string(uid));
+	obj_set_path(o, "status.transitionSeq", obj_int(tseq));
+	obj_set_path(o, "status.phase", obj_string("p"));
+	return o;
+}
+
+static int64_t head_of(struct audit *a, const char *uid)
+{
+	struct error err = ERROR_INIT;
+	int64_t tseq = 0, seq = 0;
+	assert_ok(audit_head(a, uid, &tseq, &seq, &err), &err);
+	return tseq;
+}
+
+/* A log of ROWS entries; each of its objects has ahead more transitions than it says. */
+static void setup(struct world *w, int64_t ahead)
+{
+	*w = (struct world){.n_anchors = 0};
+	(void)snprintf(dir, sizeof(dir), "/tmp/alm-gap-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	audit_log_open(&w->log, path_of("alm.db"), dir);
+	audit_log_fill(&w->log, ROWS, 8);
+	w->live[0] = object("uid-0", head_of(w->log.audit, "uid-0") + ahead);
+	w->live[1] = object("uid-1", head_of(w->log.audit, "uid-1"));
+	audit_close(STEAL(w->log.audit));
+}
+
+static void teardown(struct world *w, struct gap_result *r)
+{
+	struct error err = ERROR_INIT;
+	if (r->archive)
+		assert_ok(file_remove(r->archive, &err), &err);
+	gap_result_release(r);
+	db_close(w->log.db);
+	loop_release(&w->log.loop.base);
+	for (size_t i = 0; i < ARRAY_LEN(w->live); i++)
+		obj_unref(w->live[i]);
+	audit_log_remove(dir);
+}
+
+static int each(void *arg, verify_object_fn fn, void *fn_arg, struct error *err)
+{
+	const struct world *w = arg;
+	int r = 0;
+	for (size_t i = 0; i < ARRAY_LEN(w->live) && r >= 0; i++)
+		r = fn(fn_arg, w->live[i], err);
+	return r;
+}
+
+static int accept(struct world *w, struct gap_result *ret, struct error *err)
+{
+	const struct gap_config c = {.db = w->log.db,
+				     .loop = &w->log.loop.base,
+				     .dir = dir,
+				     .reason = "the disk was lost",
+				     .anchors = w->anchors,
+				     .n_anchors = w->n_anchors,
+				     .each = each,
+				     .each_arg = w,
+				     .anyway = w->anyway};
+	return gap_accept(&c, ret, err);
+}
+
+/* The new log, from its file, as the next process reads it. */
+static struct obj *first_of(struct world *w)
+{
+	struct error err = ERROR_INIT;
+	struct obj *row = NULL;
+	struct audit_config ac = {.db = w->log.db, .loop = &w->log.loop.base, .key_dir = dir};
+	assert_ok(audit_open(&ac, &w->log.audit, &err), &err);
+	assert_null(audit_read_only(w->log.audit));
+	assert_ok(audit_row_get(w->log.audit, 1, &row, &err), &err);
+	return row;
+}
+
+static void test_audit_gap__there_must_be_one(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct error err = ERROR_INIT;
+		struct gap_result r;
+		struct world w;
+		setup(&w, i == 1);
+		w.anyway = i == 2;
+		assert_int_equal(accept(&w, &r, &err), i ? 0 : -E_REFUSED);
+		assert_int_equal(r.archive != NULL, i != 0);
+		assert_int_equal(file_exists(path_of("audit.head")), 1);
+		teardown(&w, &r);
+	}
+}
+
+/* Nobody starts below what a status says: its object goes on with the next number. */
+static void test_audit_gap__the_new_log_goes_on_where_the_objects_are(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct gap_result r;
+	struct world w;
+	(void)state;
+	setup(&w, 3);
+	int64_t had[] = {obj_i64(w.live[0], "status.transitionSeq", 0),
+			 obj_i64(w.live[1], "status.transitionSeq", 0)};
+	assert_ok(accept(&w, &r, &err), &err);
+	assert_int_equal(r.rows, ROWS + 1); /* LogOpened */
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
+	char hex[SHA256_HEX];
+	assert_ok(file_read(r.archive, &b, &err), &err);
+	sha256_hex(strbuf_str(&b), hex);
+	assert_string_equal(hex, r.sha256);
+	CLEANUP(obj_unrefp) struct obj *row = first_of(&w);
+	assert_string_equal(audit_origin(w.log.audit), r.origin);
+	assert_non_null(strstr(r.origin, "/2"));
+	const struct obj *gap = obj_path(row, "body.gap");
+	assert_int_equal(obj_i64(gap, "had.size", 0), ROWS + 1);
+	assert_int_equal(obj_i64(gap, "size", 0), ROWS + 1);
+	assert_string_equal(obj_str(gap, "known.root"), obj_str(gap, "had.root"));
+	assert_string_equal(obj_str(gap, "file"), strrchr(r.archive, '/') + 1);
+	assert_string_equal(obj_str(row, "body.justification"), "the disk was lost");
+	assert_false(obj_has(gap, "others"));
+	for (size_t i = 0; i < ARRAY_LEN(had); i++) {
+		const char *uid = meta_uid(w.live[i]);
+		struct obj *said = NULL;
+		assert_int_equal(head_of(w.log.audit, uid), had[i]);
+		assert_ok(audit_announced(w.log.audit, uid, had[i], &said, &err), &err);
+		assert_true(obj_equal(said, obj_get(w.live[i], "status")));
+		obj_unref(said);
+	}
+	assert_int_equal(head_of(w.log.audit, "uid-2"), 0); /* it is not live */
+	audit_log_fill(&w.log, 8, 8);
+	assert_int_equal(head_of(w.log.audit, "uid-2"), 1);
+	audit_close(w.log.audit);
+	teardown(&w, &r);
+}
+
+/* Of what places remember the largest counts, in whatever order they are asked; a foreign note is told, too. */
+static void test_audit_gap__the_largest_that_is_remembered(void **state)
+{
+	(void)state;
+	for (size_t first = 0; first < 2; first++) {
+		struct error err = ERROR_INIT;
+		struct gap_result r;
+		struct world w;
+		static struct audit_head_state small, large;
+		setup(&w, 0);
+		assert_ok(head_read(dir, &small, &err), &err);
+		CLEANUP(obj_unrefp) struct obj *again = NULL;
+		struct audit_config ac = {.db = w.log.db, .loop = &w.log.loop.base, .key_dir = dir};
+		assert_ok(audit_open(&ac, &w.log.audit, &err), &err);
+		audit_log_fill(&w.log, ROWS, 8);
+		audit_close(STEAL(w.log.audit));
+		assert_ok(head_read(dir, &large, &err), &err);
+		assert_true(large.checkpoint.size > small.checkpoint.size);
+		assert_ok(head_write(dir, &small, false, &err), &err);
+		w.anchors[first].name = "file one";
+		w.anchors[first].note = str_of(large.note);
+		w.anchors[1 - first].name = "file two";
+		w.anchors[1 - first].note = str_of(small.note);
+		w.n_anchors = 2;
+		w.anyway = true;
+		assert_ok(accept(&w, &r, &err), &err);
+		again = first_of(&w);
+		assert_int_equal(obj_i64(again, "body.gap.known.size", 0), large.checkpoint.size);
+		assert_int_equal(obj_i64(again, "body.gap.size", 0), large.checkpoint.size);
+		audit_close(w.log.audit);
+		teardown(&w, &r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_audit_gap__there_must_be_one),
+		cmocka_unit_test(test_audit_gap__the_new_log_goes_on_where_the_objects_are),
+		cmocka_unit_test(test_audit_gap__the_largest_that_is_remembered),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
