@@ -203,17 +203,6 @@ static void range_default(struct mutation *m)
 	limit_range_default(m->after);
 }
 
-/* What others obey on a cluster and nothing obeys here: charts bring some, so it is kept; who writes
- * it is told, so that nobody takes it for enforced. */
-static void unenforced(struct mutation *m, struct field_errors *e)
-{
-	(void)e;
-	if (!m->is_status)
-		request_warn(m->r,
-			     "%s: stored and not enforced: this server obeys no mutating policy",
-			     m->kind->kind);
-}
-
 static bool spec_changes(const struct mutation *m)
 {
 	return !m->is_status &&
@@ -267,6 +256,18 @@ static void binding_validate(struct mutation *m, struct field_errors *e)
 		binding_check(m->after, e);
 }
 
+static void mutating_validate(struct mutation *m, struct field_errors *e)
+{
+	if (spec_changes(m))
+		mutating_policy_check(m->after, e);
+}
+
+static void mutating_binding_validate(struct mutation *m, struct field_errors *e)
+{
+	if (spec_changes(m))
+		mutating_binding_check(m->after, e);
+}
+
 static const struct {
 	const char *group, *plural;
 	void (*set_default)(struct mutation *m);
@@ -280,8 +281,9 @@ static const struct {
 	{"", "events", NULL, event_late, event_validate},
 	{"", "limitranges", range_default, NULL, NULL},
 	{"", "pods", NULL, limits_apply, NULL},
-	{ADMISSION_GROUP, "mutatingadmissionpolicies", NULL, NULL, unenforced},
-	{ADMISSION_GROUP, "mutatingadmissionpolicybindings", NULL, NULL, unenforced},
+	{ADMISSION_GROUP, "mutatingadmissionpolicies", policy_default_of, NULL, mutating_validate},
+	{ADMISSION_GROUP, "mutatingadmissionpolicybindings", binding_default_of, NULL,
+	 mutating_binding_validate},
 	{ADMISSION_GROUP, "mutatingwebhookconfigurations", hooks_default_of, NULL,
 	 hooks_validate_of},
 	{ADMISSION_GROUP, "validatingadmissionpolicies", policy_default_of, policy_late,

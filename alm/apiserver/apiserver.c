@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alm/apiserver/admission/hooks.h"
+#include "alm/apiserver/admission/mutating_policies.h"
 #include "alm/apiserver/admission/policies.h"
 #include "alm/apiserver/auth/issuer.h"
 #include "alm/apiserver/auth/rbac.h"
@@ -391,6 +392,7 @@ static int start(struct apiserver *s, struct error *err)
 	s->hub = hub_new(s);
 	s->gc = gc_new(s);
 	s->policies = policies_new(s);
+	s->mutating_policies = mutating_policies_new(s);
 	s->hooks = hooks_new(s);
 	s->hook_lines = hook_lines_new(s);
 	s->waitings = waitings_new(s, handle);
@@ -445,6 +447,7 @@ void apiserver_free(struct apiserver *s)
 	hook_lines_free(s->hook_lines);
 	hooks_free(s->hooks);
 	policies_free(s->policies);
+	mutating_policies_free(s->mutating_policies);
 	gc_free(s->gc);
 	definitions_free(s->crds);
 	api_docs_free(s->discovery);

@@ -15,6 +15,7 @@ struct hub;
 struct gc;
 struct quotas;
 struct policies;
+struct mutating_policies;
 struct hooks;
 struct hook_lines;
 struct waitings;
@@ -42,6 +43,7 @@ struct apiserver {
 	struct gc *gc;
 	struct quotas *quotas;
 	struct policies *policies;
+	struct mutating_policies *mutating_policies;
 	struct hooks *hooks;
 	struct hook_lines *hook_lines;
 	struct waitings *waitings;

@@ -50,6 +50,7 @@ struct failure {
 	const char *message; /* NULL: the message of the error */
 	bool details;        /* there is a details object, be it empty */
 	bool no_reason;
+	const char *reason;                    /* NULL: that of the error's code */
 	const char *name, *group, *kind, *uid; /* NULL or "" is left out */
 	const struct field_errors *causes;
 	/* What somebody else says instead: the Status, and its code of HTTP; NULL: err says it. */

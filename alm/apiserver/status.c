@@ -192,7 +192,9 @@ void status_print(const struct failure *f, const struct error *err, struct strbu
 	if (f->continue_token)
 		obj_set_path(o, "metadata.continue", obj_string(f->continue_token));
 	obj_set_str(o, "message", f->message ? f->message : err->msg);
-	if (!f->no_reason)
+	if (f->reason)
+		obj_set_str(o, "reason", f->reason);
+	else if (!f->no_reason)
 		obj_set_str(o, "reason", error_reason(err->code));
 	if (f->details || f->retry_after_s)
 		obj_set(o, "details", details_of(f));

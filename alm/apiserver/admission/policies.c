@@ -5,8 +5,9 @@
 
 #include "alm/apiserver/admission/asked.h"
 #include "alm/apiserver/admission/match.h"
-#include "alm/apiserver/admission/policy.h"
+#include "alm/apiserver/admission/policy_cache.h"
 #include "alm/apiserver/admission/policy_index.h"
+#include "alm/apiserver/admission/policy_params.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/status.h"
@@ -15,51 +16,14 @@
 #include "alm/obj/json.h"
 #include "alm/obj/query/selector.h"
 
-#define COMPILED_BYTES_MAX ((size_t)32 << 20)
-#define JUDGED_BYTES_MAX   ((size_t)32 << 20)
-#define PARAMS_MAX         1000 /* of one binding; more refuse the write */
-#define FAILED_KEY         "validation.policy.admission.k8s.io/validation_failure"
-
-struct compiled {
-	struct arena *a;
-	struct policy *policy;
-	struct text *of; /* a revision that was taken back is given again to another text */
-};
+#define JUDGED_BYTES_MAX ((size_t)32 << 20)
+#define FAILED_KEY       "validation.policy.admission.k8s.io/validation_failure"
 
 struct policies {
 	struct apiserver *server;
-	struct map *compiled; /* name of the policy -> struct compiled */
+	struct policy_cache cache;
 	struct policy_index *index;
 };
-
-/* --- what is compiled --- */
-
-static void compiled_free(void *p)
-{
-	struct compiled *c = p;
-	text_unref(c->of);
-	arena_free(c->a);
-	xfree(c);
-}
-
-static const struct policy *compiled_of(struct policies *p, const struct head *h,
-					const struct obj *policy)
-{
-	struct compiled *c = map_get(p->compiled, h->name);
-	const struct store_table *t = h->resource;
-	if (c && c->of == h->text)
-		return c->policy;
-	if (map_count(p->compiled) > 2 * t->n_heads) { /* mostly of those that are gone */
-		map_free(p->compiled);
-		p->compiled = map_new(compiled_free);
-	}
-	c = xcalloc(1, sizeof(*c));
-	c->a = arena_new(COMPILED_BYTES_MAX);
-	c->of = text_ref(h->text);
-	c->policy = policy_compile(policy, c->a);
-	map_set(p->compiled, h->name, c);
-	return c->policy;
-}
 
 /* --- one write, one binding --- */
 
@@ -128,81 +92,6 @@ static void misconfigured(struct check *c, const char *why)
 		deny(c, E_INVALID, why);
 }
 
-/* --- parameters --- */
-
-struct params {
-	const struct obj *items[PARAMS_MAX];
-	size_t n;
-	const char *wrong; /* why there are none; NULL: nothing is */
-};
-
-static void add_param(struct params *p, const struct kind *k, struct head *h, struct arena *a)
-{
-	const struct obj *o = convert_read(k, h->text, a);
-	if (p->n == PARAMS_MAX)
-		p->wrong = arena_fmt(a, "failed to configure binding: more than %d params",
-				     PARAMS_MAX);
-	else if (o)
-		p->items[p->n++] = o;
-}
-
-static void select_params(struct check *c, const struct obj *ref, const struct kind *k,
-			  const char *ns, struct params *ret)
-{
-	CLEANUP(selector_freep) struct selector *s = NULL;
-	struct arena *a = c->asked->r->arena;
-	struct error err = ERROR_INIT;
-	const struct store_table *t = server_resource(c->p->server, k);
-	if (selector_from_obj(obj_get(ref, "selector"), &s, &err) < 0) {
-		ret->wrong = arena_fmt(a, "failed to configure binding: %s", err.msg);
-		return;
-	}
-	for (size_t i = resource_lower_bound(t, ns, "");
-	     i < t->n_heads && cstr_eq(t->heads[i]->ns, ns) && !ret->wrong; i++)
-		if (selector_matches(s, obj_path(head_obj_hot(t->heads[i]), "metadata.labels")))
-			add_param(ret, k, t->heads[i], a);
-}
-
-/* Where the params of the binding are; NULL: nowhere, and ret->wrong says why. */
-static const char *params_namespace(const struct check *c, const struct obj *ref,
-				    const struct kind *k, struct params *ret)
-{
-	const char *stated = obj_str(ref, "namespace");
-	if (!(k->flags & KIND_NAMESPACED)) {
-		if (stated && *stated)
-			ret->wrong = "failed to configure binding: paramRef.namespace must not be "
-				     "provided for a cluster-scoped `paramKind`";
-		return ret->wrong ? NULL : "";
-	}
-	if (stated && *stated)
-		return stated;
-	if (*c->asked->w.ns == '\0')
-		ret->wrong =
-			"failed to configure binding: cannot use namespaced paramRef in policy "
-			"binding that matches cluster-scoped resources";
-	return ret->wrong ? NULL : c->asked->w.ns;
-}
-
-static void find_params(struct check *c, const struct kind *k, struct params *ret)
-{
-	const struct obj *ref = obj_path(c->binding, "spec.paramRef");
-	const char *name = obj_str(ref, "name");
-	const char *ns = params_namespace(c, ref, k, ret);
-	if (!ns)
-		return;
-	if (name && *name) {
-		struct head *h = resource_find(server_resource(c->p->server, k), ns, name);
-		if (h)
-			add_param(ret, k, h, c->asked->r->arena);
-	} else {
-		select_params(c, ref, k, ns, ret);
-	}
-	if (ret->n == 0 && !ret->wrong &&
-	    !cstr_eq(obj_str(ref, "parameterNotFoundAction"), "Allow"))
-		ret->wrong = "failed to configure binding: no params found for policy binding with "
-			     "`Deny` parameterNotFoundAction";
-}
-
 /* --- judging --- */
 
 static void annotate(struct check *c, const struct obj *annotations)
@@ -232,23 +121,13 @@ static void judge(struct check *c, const struct policy *policy, const struct ask
 	annotate(c, v.annotations);
 }
 
-/* NULL: there is none, or it is not served. */
-static const struct kind *param_kind(const struct check *c, struct arena *a)
-{
-	const struct obj *o = obj_path(c->policy, "spec.paramKind");
-	const char *api = obj_str(o, "apiVersion"), *kind = obj_str(o, "kind"), *group, *version;
-	if (!api || !kind || !gvk_split_api_version(api, a, &group, &version))
-		return NULL;
-	return kinds_find_kind(c->p->server->kinds, group, version, kind);
-}
-
 static void check_binding(struct check *c, const struct head *policy_head)
 {
 	struct asked *asked = c->asked;
 	struct arena *a = asked->r->arena;
 	const struct obj *binding = c->binding;
 	const struct obj *wanted = obj_path(c->policy, "spec.paramKind");
-	const struct kind *k = param_kind(c, a);
+	const struct kind *k = policy_param_kind(c->p->server, c->policy, a);
 	const char *version =
 		admission_match(obj_path(c->policy, "spec.matchConstraints"), false, &asked->w);
 	if (!version)
@@ -263,14 +142,14 @@ static void check_binding(struct check *c, const struct head *policy_head)
 	}
 	if (!admission_match(obj_path(binding, "spec.matchResources"), true, &asked->w))
 		return;
-	const struct policy *policy = compiled_of(c->p, policy_head, c->policy);
+	const struct policy *policy = policy_cache_get(&c->p->cache, policy_head, c->policy);
 	const struct asked_as *as = asked_in(asked, version);
 	if (!k || !obj_path(binding, "spec.paramRef")) {
 		judge(c, policy, as, NULL);
 		return;
 	}
-	struct params *params = ARENA_NEW(a, struct params);
-	find_params(c, k, params);
+	struct policy_params *params = ARENA_NEW(a, struct policy_params);
+	policy_params_find(c->p->server, binding, k, asked->w.ns, a, params);
 	if (params->wrong)
 		misconfigured(c, params->wrong);
 	for (size_t i = 0; i < params->n && !params->wrong; i++)
@@ -350,8 +229,9 @@ struct policies *policies_new(struct apiserver *s)
 {
 	struct policies *p = xcalloc(1, sizeof(*p));
 	p->server = s;
-	p->compiled = map_new(compiled_free);
-	p->index = policy_index_new(s->store);
+	policy_cache_init(&p->cache);
+	p->index = policy_index_new(s->store, "validatingadmissionpolicies",
+				    "validatingadmissionpolicybindings");
 	return p;
 }
 
@@ -359,7 +239,7 @@ void policies_free(struct policies *p)
 {
 	if (!p)
 		return;
-	map_free(p->compiled);
+	policy_cache_release(&p->cache);
 	policy_index_free(p->index);
 	xfree(p);
 }

@@ -1,34 +1,9 @@
 /* policy: see policy.h. */
-#include "alm/apiserver/admission/policy.h"
+#include "alm/apiserver/admission/policy_internal.h"
 
 #include <string.h>
 
-#include "alm/apiserver/admission/policy_expr.h"
-
-/* As in k8s.io/apiserver/pkg/apis/cel/config.go, in our steps. */
-#define CALL_STEPS_MAX      1000000
-#define POLICY_STEPS_MAX    10000000
 #define CONDITION_STEPS_MAX 2500000
-
-struct validation {
-	struct policy_expr test, message_expr;
-	const char *message; /* "": none */
-	int code;
-};
-
-struct annotation {
-	const char *key;
-	struct policy_expr value;
-};
-
-struct policy {
-	bool ignores; /* failurePolicy Ignore */
-	struct policy_scope scope;
-	struct policy_expr *variables, *conditions;
-	struct validation *validations;
-	struct annotation *annotations;
-	size_t n_variables, n_conditions, n_validations, n_annotations;
-};
 
 /* --- compiling --- */
 
@@ -59,10 +34,10 @@ static int code_of(const char *reason)
 static void compile_validations(struct policy *p, const struct obj *list, struct arena *a)
 {
 	p->n_validations = obj_len(list);
-	p->validations = ARENA_ARRAY(a, struct validation, p->n_validations + 1);
+	p->validations = ARENA_ARRAY(a, struct policy_validation, p->n_validations + 1);
 	for (size_t i = 0; i < p->n_validations; i++) {
 		const struct obj *o = obj_at(list, i);
-		struct validation *v = &p->validations[i];
+		struct policy_validation *v = &p->validations[i];
 		struct str message = str_trim(str_of(text(o, "message")));
 		policy_expr_compile(text(o, "expression"), USE_VALIDATION, &p->scope, &v->test);
 		if (*text(o, "messageExpression"))
@@ -82,13 +57,14 @@ struct policy *policy_compile(const struct obj *o, struct arena *a)
 	policy_scope_init(&p->scope, o, a);
 	compile_variables(p, obj_path(o, "spec.variables"), a);
 	compile_validations(p, obj_path(o, "spec.validations"), a);
+	policy_compile_mutations(p, obj_path(o, "spec.mutations"), a);
 	p->n_conditions = obj_len(conditions);
 	p->conditions = ARENA_ARRAY(a, struct policy_expr, p->n_conditions + 1);
 	for (size_t i = 0; i < p->n_conditions; i++)
 		policy_expr_compile(text(obj_at(conditions, i), "expression"), USE_CONDITION,
 				    &p->scope, &p->conditions[i]);
 	p->n_annotations = obj_len(annotations);
-	p->annotations = ARENA_ARRAY(a, struct annotation, p->n_annotations + 1);
+	p->annotations = ARENA_ARRAY(a, struct policy_annotation, p->n_annotations + 1);
 	for (size_t i = 0; i < p->n_annotations; i++) {
 		const struct obj *x = obj_at(annotations, i);
 		p->annotations[i].key = arena_strdup(a, text(x, "key"));
@@ -100,14 +76,7 @@ struct policy *policy_compile(const struct obj *o, struct arena *a)
 
 /* --- evaluating --- */
 
-struct run {
-	const struct policy *p;
-	struct arena *a;
-	struct policy_scope scope;
-	uint64_t left;
-};
-
-static void run_init(struct run *r, const struct policy *p, const struct policy_input *in,
+void policy_run_init(struct policy_run *r, const struct policy *p, const struct policy_input *in,
 		     uint64_t steps, struct arena *a)
 {
 	const struct cel_value values[NAME_NONE] = {
@@ -127,7 +96,8 @@ static void run_init(struct run *r, const struct policy *p, const struct policy_
 		r->scope.items[i].value = values[i];
 }
 
-static struct cel_value evaluate(struct run *r, const struct policy_expr *x, enum policy_use use)
+struct cel_value policy_evaluate(struct policy_run *r, const struct policy_expr *x,
+				 enum policy_use use)
 {
 	const struct cel_vars vars = policy_scope_of(&r->scope, use);
 	uint64_t steps = r->left < CALL_STEPS_MAX ? r->left : CALL_STEPS_MAX;
@@ -142,7 +112,8 @@ static struct cel_value evaluate(struct run *r, const struct policy_expr *x, enu
 	return v;
 }
 
-static const char *told(struct run *r, const struct policy_expr *x, const struct cel_value *v)
+const char *policy_told(struct policy_run *r, const struct policy_expr *x,
+			const struct cel_value *v)
 {
 	if (v->kind == CEL_ERROR)
 		return arena_fmt(r->a, "expression '%s' resulted in error: %.*s", x->text,
@@ -154,29 +125,29 @@ static const char *told(struct run *r, const struct policy_expr *x, const struct
 bool policy_applies(const struct policy *p, const struct policy_input *in, struct arena *a,
 		    const char **ret_failed)
 {
-	struct run *r = ARENA_NEW(a, struct run);
+	struct policy_run *r = ARENA_NEW(a, struct policy_run);
 	const char *failed = NULL;
 	*ret_failed = NULL;
-	run_init(r, p, in, CONDITION_STEPS_MAX, a);
+	policy_run_init(r, p, in, CONDITION_STEPS_MAX, a);
 	for (size_t i = 0; i < p->n_conditions; i++) {
-		struct cel_value v = evaluate(r, &p->conditions[i], USE_CONDITION);
+		struct cel_value v = policy_evaluate(r, &p->conditions[i], USE_CONDITION);
 		if (v.kind == CEL_BOOL && !v.b)
 			return false;
 		if (v.kind != CEL_BOOL && !failed)
-			failed = told(r, &p->conditions[i], &v);
+			failed = policy_told(r, &p->conditions[i], &v);
 	}
 	if (failed && !p->ignores)
 		*ret_failed = failed;
 	return !failed;
 }
 
-static void evaluate_variables(struct run *r)
+void policy_evaluate_variables(struct policy_run *r)
 {
 	size_t n = r->scope.n;
 	for (size_t i = 0; i < r->p->n_variables; i++) {
 		struct cel_var *var = &r->scope.items[NAME_VARIABLE + i];
 		r->scope.n = NAME_VARIABLE + i; /* it sees those before it */
-		var->value = evaluate(r, &r->p->variables[i], USE_VARIABLE);
+		var->value = policy_evaluate(r, &r->p->variables[i], USE_VARIABLE);
 		if (var->value.kind == CEL_ERROR)
 			var->value = cel_error(r->a,
 					       "composited variable \"%s\" fails to evaluate: %.*s",
@@ -186,10 +157,10 @@ static void evaluate_variables(struct run *r)
 }
 
 /* Of messageExpression, if that gives one usable line; else message, else the expression. */
-static const char *message_of(struct run *r, const struct validation *v)
+static const char *message_of(struct policy_run *r, const struct policy_validation *v)
 {
 	if (v->message_expr.program) {
-		struct cel_value said = evaluate(r, &v->message_expr, USE_MESSAGE);
+		struct cel_value said = policy_evaluate(r, &v->message_expr, USE_MESSAGE);
 		struct str s = said.kind == CEL_STRING ? str_trim(said.str) : STR_NONE;
 		if (s.len > 0 && s.len <= POLICY_MESSAGE_MAX && str_find_char(s, '\n') < 0)
 			return arena_strndup(r->a, s.ptr, s.len);
@@ -204,15 +175,16 @@ static void add_failure(struct policy_verdict *ret, size_t i, int code, const ch
 		(struct policy_failure){.index = i, .code = code, .message = message};
 }
 
-static void annotate(struct run *r, struct policy_verdict *ret)
+static void annotate(struct policy_run *r, struct policy_verdict *ret)
 {
 	const struct policy *p = r->p;
 	for (size_t i = 0; i < p->n_annotations; i++) {
 		const struct policy_expr *x = &p->annotations[i].value;
-		struct cel_value v = evaluate(r, x, USE_ANNOTATION);
+		struct cel_value v = policy_evaluate(r, x, USE_ANNOTATION);
 		if (v.kind != CEL_STRING && v.kind != CEL_NULL) {
 			if (!p->ignores)
-				add_failure(ret, p->n_validations + i, E_INVALID, told(r, x, &v));
+				add_failure(ret, p->n_validations + i, E_INVALID,
+					    policy_told(r, x, &v));
 			continue;
 		}
 		struct str s = v.kind == CEL_STRING ? str_trim(v.str) : STR_NONE;
@@ -225,20 +197,20 @@ static void annotate(struct run *r, struct policy_verdict *ret)
 void policy_judge(const struct policy *p, const struct policy_input *in, struct arena *a,
 		  struct policy_verdict *ret)
 {
-	struct run *r = ARENA_NEW(a, struct run);
+	struct policy_run *r = ARENA_NEW(a, struct policy_run);
 	*ret = (struct policy_verdict){.failures =
 					       ARENA_ARRAY(a, struct policy_failure,
 							   p->n_validations + p->n_annotations + 1),
 				       .annotations = obj_keep(a, obj_map())};
-	run_init(r, p, in, POLICY_STEPS_MAX, a);
-	evaluate_variables(r);
+	policy_run_init(r, p, in, POLICY_STEPS_MAX, a);
+	policy_evaluate_variables(r);
 	for (size_t i = 0; i < p->n_validations; i++) {
-		const struct validation *v = &p->validations[i];
-		struct cel_value holds = evaluate(r, &v->test, USE_VALIDATION);
+		const struct policy_validation *v = &p->validations[i];
+		struct cel_value holds = policy_evaluate(r, &v->test, USE_VALIDATION);
 		if (holds.kind == CEL_BOOL && !holds.b)
 			add_failure(ret, i, v->code, message_of(r, v));
 		else if (holds.kind != CEL_BOOL && !p->ignores)
-			add_failure(ret, i, E_INVALID, told(r, &v->test, &holds));
+			add_failure(ret, i, E_INVALID, policy_told(r, &v->test, &holds));
 	}
 	annotate(r, ret);
 }

@@ -1,6 +1,6 @@
 /*
- * policy: one ValidatingAdmissionPolicy (KEP-3488): its expressions compiled, and what they say of a
- * write. Pure; which policies a write meets is found by policies.h.
+ * policy: one ValidatingAdmissionPolicy (KEP-3488) or MutatingAdmissionPolicy (KEP-3962): its expressions compiled, and what
+ * they say of a write. Pure; which policies a write meets is found by policies.h.
  *
  * Where this differs from Kubernetes: spec.variables are evaluated in their order before the
  * validations, and not when they are first asked for; what fails there still only fails who asks.
@@ -46,5 +46,19 @@ bool policy_applies(const struct policy *p, const struct policy_input *in, struc
 		    const char **ret_failed);
 void policy_judge(const struct policy *p, const struct policy_input *in, struct arena *a,
 		  struct policy_verdict *ret);
+
+/* --- mutations: policy_mutate.c --- */
+
+size_t policy_mutations(const struct policy *p);
+
+struct policy_mutated {
+	const char *failed; /* NULL: object is what it became, of the arena; NULL if it stays */
+	struct obj *object;
+	bool is_patch;
+};
+
+/* The i-th. schema: of the object; NULL: it is of a built-in kind. */
+void policy_mutate(const struct policy *p, size_t i, const struct policy_input *in,
+		   const struct schema *schema, struct arena *a, struct policy_mutated *ret);
 
 #endif

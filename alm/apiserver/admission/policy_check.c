@@ -219,14 +219,12 @@ static void check_annotations(const struct obj *policy, const struct policy_scop
 	}
 }
 
-void policy_check(const struct obj *policy, struct field_errors *e)
+/* What both kinds of policy have in common. */
+static void check_policy(const struct obj *policy, struct policy_scope *s, struct field_errors *e)
 {
 	static const char *const failures[] = {"Fail", "Ignore", NULL};
-	static const char none[] = "validations or auditAnnotations must contain at least one item";
-	CLEANUP(arena_freep) struct arena *a = arena_new(CHECK_BYTES_MAX);
-	struct policy_scope *s = ARENA_NEW(a, struct policy_scope);
 	const struct obj *match = obj_path(policy, "spec.matchConstraints");
-	policy_scope_init(s, policy, a);
+	policy_scope_init(s, policy, s->a);
 	field_errors_one_of(e, "spec.failurePolicy", obj_str(policy, "spec.failurePolicy"),
 			    failures);
 	check_param_kind(policy, e);
@@ -238,6 +236,15 @@ void policy_check(const struct obj *policy, struct field_errors *e)
 		required(e, "spec.matchConstraints.resourceRules", NULL);
 	conditions_check(obj_path(policy, "spec.matchConditions"), "spec.matchConditions", s, e);
 	check_variables(policy, s, e);
+}
+
+void policy_check(const struct obj *policy, struct field_errors *e)
+{
+	static const char none[] = "validations or auditAnnotations must contain at least one item";
+	CLEANUP(arena_freep) struct arena *a = arena_new(CHECK_BYTES_MAX);
+	struct policy_scope *s = ARENA_NEW(a, struct policy_scope);
+	s->a = a;
+	check_policy(policy, s, e);
 	if (!obj_len(obj_path(policy, "spec.validations")) &&
 	    !obj_len(obj_path(policy, "spec.auditAnnotations"))) {
 		required(e, "spec.validations", none);
@@ -245,6 +252,77 @@ void policy_check(const struct obj *policy, struct field_errors *e)
 	}
 	check_validations(policy, s, e);
 	check_annotations(policy, s, e);
+}
+
+/* --- mutations --- */
+
+static void check_expression(const struct obj *o, const char *path, enum policy_use use,
+			     const struct policy_scope *s, struct field_errors *e)
+{
+	const char *at_path = arena_fmt(e->arena, "%s.expression", path);
+	if (is_blank(text(o, "expression")))
+		required(e, at_path, NULL);
+	else
+		compiled(e, at_path, text(o, "expression"), use, s);
+}
+
+/* A mutation has the one of the two that its patchType names. */
+static void check_mutation(const struct obj *o, size_t i, const struct policy_scope *s,
+			   struct field_errors *e)
+{
+	static const char *const types[] = {"ApplyConfiguration", "JSONPatch", NULL};
+	static const char *const keys[] = {"applyConfiguration", "jsonPatch"};
+	const char *type = text(o, "patchType");
+	bool is_patch = strcmp(type, types[1]) == 0;
+	const char *mine = keys[is_patch], *other = keys[!is_patch];
+	const char *path = at(e, "mutations", i, mine), *other_at = at(e, "mutations", i, other);
+	if (!*type)
+		required(e, at(e, "mutations", i, "patchType"), NULL);
+	else
+		field_errors_one_of(e, at(e, "mutations", i, "patchType"), type, types);
+	if (!cstr_in(type, types))
+		return;
+	if (obj_has(o, mine))
+		check_expression(obj_get(o, mine), path, is_patch ? USE_PATCH : USE_APPLY, s, e);
+	else
+		required(e, path,
+			 arena_fmt(e->arena, "must be specified when patchType is %s", type));
+	if (obj_has(o, other))
+		invalid(e, other_at, arena_fmt(e->arena, "{%s}", other),
+			arena_fmt(e->arena, "must not be specified when patchType is %s", type));
+}
+
+/* Nothing is left of a deletion that could be changed. */
+static void check_operations(const struct obj *match, const char *path, struct field_errors *e)
+{
+	static const char *const may[] = {"*", "CONNECT", "CREATE", "UPDATE", NULL};
+	const struct obj *rules = obj_get(match, "resourceRules");
+	const char *operations_at = arena_fmt(e->arena, "%s.resourceRules.operations", path);
+	for (size_t i = 0; i < obj_len(rules) && !field_errors_full(e); i++) {
+		const struct obj *list = obj_get(obj_at(rules, i), "operations");
+		for (size_t k = 0; k < obj_len(list) && !field_errors_full(e); k++)
+			field_errors_one_of(e, operations_at, obj_as_string(obj_at(list, k)), may);
+	}
+}
+
+void mutating_policy_check(const struct obj *policy, struct field_errors *e)
+{
+	static const char *const again[] = {"IfNeeded", "Never", NULL};
+	CLEANUP(arena_freep) struct arena *a = arena_new(CHECK_BYTES_MAX);
+	struct policy_scope *s = ARENA_NEW(a, struct policy_scope);
+	const struct obj *list = obj_path(policy, "spec.mutations");
+	const char *policy_again = obj_str(policy, "spec.reinvocationPolicy");
+	s->a = a;
+	check_policy(policy, s, e);
+	check_operations(obj_path(policy, "spec.matchConstraints"), "spec.matchConstraints", e);
+	if (!obj_len(list))
+		required(e, "spec.mutations", "mutations must contain at least one item");
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
+		check_mutation(obj_at(list, i), i, s, e);
+	if (!policy_again || !*policy_again)
+		required(e, "spec.reinvocationPolicy", NULL);
+	else
+		field_errors_one_of(e, "spec.reinvocationPolicy", policy_again, again);
 }
 
 /* --- bindings --- */
@@ -303,7 +381,7 @@ static void check_actions(const struct obj *list, struct field_errors *e)
 			 b.buf);
 }
 
-void binding_check(const struct obj *binding, struct field_errors *e)
+static void check_binding(const struct obj *binding, struct field_errors *e)
 {
 	const struct obj *spec = obj_get(binding, "spec");
 	const char *name = text(spec, "policyName");
@@ -315,5 +393,16 @@ void binding_check(const struct obj *binding, struct field_errors *e)
 	check_param_ref(obj_get(spec, "paramRef"), e);
 	if (obj_has(spec, "matchResources"))
 		match_check(obj_get(spec, "matchResources"), "spec.matchResources", e);
-	check_actions(obj_get(spec, "validationActions"), e);
+}
+
+void binding_check(const struct obj *binding, struct field_errors *e)
+{
+	check_binding(binding, e);
+	check_actions(obj_path(binding, "spec.validationActions"), e);
+}
+
+void mutating_binding_check(const struct obj *binding, struct field_errors *e)
+{
+	check_binding(binding, e);
+	check_operations(obj_path(binding, "spec.matchResources"), "spec.matchResources", e);
 }

@@ -1,6 +1,6 @@
 /*
- * policy_check: is a ValidatingAdmissionPolicy, or a binding, one? In the words of Kubernetes 1.36
- * (tests/golden/kube-api/policy.jsonl). Pure.
+ * policy_check: is a ValidatingAdmissionPolicy, a MutatingAdmissionPolicy, or a binding, one? In the words of Kubernetes 1.36
+ * (tests/golden/kube-api/policy.jsonl, mutate.jsonl). Pure.
  */
 #ifndef ALM_APISERVER_ADMISSION_POLICY_CHECK_H
 #define ALM_APISERVER_ADMISSION_POLICY_CHECK_H
@@ -17,6 +17,8 @@ void binding_default(struct obj *binding);
 
 void policy_check(const struct obj *policy, struct field_errors *e);
 void binding_check(const struct obj *binding, struct field_errors *e);
+void mutating_policy_check(const struct obj *policy, struct field_errors *e);
+void mutating_binding_check(const struct obj *binding, struct field_errors *e);
 /* matchConstraints, matchResources (match_check.c). */
 void match_check(const struct obj *match, const char *path, struct field_errors *e);
 void match_check_rule(const struct obj *rule, const char *path, struct field_errors *e);

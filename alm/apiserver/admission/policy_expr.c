@@ -1,6 +1,8 @@
 /* policy_expr: see policy_expr.h. */
 #include "alm/apiserver/admission/policy_expr.h"
 
+#include <string.h>
+
 #include "alm/obj/json.h"
 #include "alm/obj/schema/schema.h"
 
@@ -75,8 +77,10 @@ void policy_scope_init(struct policy_scope *s, const struct obj *policy, struct 
 						.type = {.kind = CEL_RESOURCE_CHECK}};
 	/* a word that no expression can write is not there */
 	s->items[NAME_PARAMS] = (struct cel_var){.name = has_params ? "params" : "", .type = dyn};
-	s->items[NAME_NONE] = (struct cel_var){
-		.of = obj_len(obj_path(policy, "spec.variables")) ? "variables" : NULL, .name = ""};
+	bool has_variables =
+		obj_len(obj_path(policy, "spec.variables")) || obj_path(policy, "spec.mutations");
+	s->items[NAME_NONE] =
+		(struct cel_var){.of = has_variables ? "variables" : NULL, .name = ""};
 	s->n = NAME_VARIABLE;
 }
 
@@ -88,29 +92,46 @@ void policy_scope_add(struct policy_scope *s, const char *name, struct cel_type 
 
 struct cel_vars policy_scope_of(const struct policy_scope *s, enum policy_use use)
 {
-	return (struct cel_vars){s->items, use == USE_CONDITION ? NAME_NONE : s->n};
+	return (struct cel_vars){.items = s->items,
+				 .n = use == USE_CONDITION ? NAME_NONE : s->n,
+				 .messages = use == USE_APPLY || use == USE_PATCH};
+}
+
+static bool is_right(enum policy_use use, const struct cel_type *t)
+{
+	switch (use) {
+	case USE_VARIABLE:
+		return true;
+	case USE_CONDITION:
+	case USE_VALIDATION:
+		return t->kind == CEL_BOOL;
+	case USE_MESSAGE:
+		return t->kind == CEL_STRING;
+	case USE_ANNOTATION:
+		return t->kind == CEL_STRING || t->kind == CEL_NULL;
+	case USE_APPLY:
+		return t->kind == CEL_MESSAGE && strcmp(t->name, "Object") == 0;
+	case USE_PATCH:
+		return t->kind == CEL_LIST && t->inner && t->inner->kind == CEL_MESSAGE &&
+		       strcmp(t->inner->name, "JSONPatch") == 0;
+	}
+	return false;
 }
 
 /* NULL: the type is right. */
-static const char *wrong_type(enum policy_use use, enum cel_kind kind, struct arena *a)
+static const char *wrong_type(enum policy_use use, const struct cel_type *t, struct arena *a)
 {
-	const char *is = cel_kind_name(kind);
-	switch (use) {
-	case USE_VARIABLE:
-		return NULL;
-	case USE_CONDITION:
-	case USE_VALIDATION:
-		return kind == CEL_BOOL ? NULL
-					: arena_fmt(a, "must evaluate to bool but got %s", is);
-	case USE_MESSAGE:
-		return kind == CEL_STRING ? NULL
-					  : arena_fmt(a, "must evaluate to string but got %s", is);
-	case USE_ANNOTATION:
-		break;
-	}
-	return kind == CEL_STRING || kind == CEL_NULL
-		       ? NULL
-		       : arena_fmt(a, "must evaluate to one of [string null_type] but got %s", is);
+	static const char *const wanted[] = {
+		[USE_CONDITION] = "bool", [USE_VALIDATION] = "bool",
+		[USE_MESSAGE] = "string", [USE_ANNOTATION] = "one of [string null_type]",
+		[USE_APPLY] = "Object",   [USE_PATCH] = "list(JSONPatch)",
+	};
+	bool whole = use == USE_APPLY || use == USE_PATCH;
+	const char *is = t->kind == CEL_NULL && whole ? "null_type"
+			 : whole                      ? cel_type_text(t, a)
+						      : cel_kind_name(t->kind);
+	return is_right(use, t) ? NULL
+				: arena_fmt(a, "must evaluate to %s but got %s", wanted[use], is);
 }
 
 void policy_expr_compile(const char *text, enum policy_use use, const struct policy_scope *s,
@@ -123,6 +144,8 @@ void policy_expr_compile(const char *text, enum policy_use use, const struct pol
 	if (p)
 		cel_check_with(p, &vars, s->a, &b, &ret->type);
 	ret->broken = b.len ? arena_fmt(s->a, "compilation failed: %s", b.buf)
-			    : wrong_type(use, ret->type.kind, s->a);
+			    : wrong_type(use, &ret->type, s->a);
 	ret->program = ret->broken ? NULL : p;
+	if (ret->broken)
+		ret->type = (struct cel_type){.kind = CEL_DYN};
 }

@@ -27,6 +27,8 @@ enum policy_use {
 	USE_VALIDATION, /* bool */
 	USE_MESSAGE,    /* string */
 	USE_ANNOTATION, /* string or null */
+	USE_APPLY,      /* Object */
+	USE_PATCH,      /* list(JSONPatch) */
 };
 
 struct policy_expr {

@@ -14,28 +14,31 @@ struct places {
 
 struct policy_index {
 	struct store *store;
-	struct arena *a;    /* NULL: there is none */
-	struct map *places; /* "group/resource" -> struct places */
-	struct places any;  /* rules with "*" */
-	const char **names; /* of the bindings, as they were */
+	const char *policies, *bindings; /* plurals */
+	struct arena *a;                 /* NULL: there is none */
+	struct map *places;              /* "group/resource" -> struct places */
+	struct places any;               /* rules with "*" */
+	const char **names;              /* of the bindings, as they were */
 	int64_t bindings_rv, policies_rv;
 	size_t n_bindings, n_policies;
 };
 
 static struct store_table *bindings_of(const struct policy_index *x)
 {
-	return store_resource(x->store, ADMISSION_GROUP, "validatingadmissionpolicybindings");
+	return store_resource(x->store, ADMISSION_GROUP, x->bindings);
 }
 
 static struct store_table *policies_of(const struct policy_index *x)
 {
-	return store_resource(x->store, ADMISSION_GROUP, "validatingadmissionpolicies");
+	return store_resource(x->store, ADMISSION_GROUP, x->policies);
 }
 
-struct policy_index *policy_index_new(struct store *s)
+struct policy_index *policy_index_new(struct store *s, const char *policies, const char *bindings)
 {
 	struct policy_index *x = xcalloc(1, sizeof(*x));
 	x->store = s;
+	x->policies = policies;
+	x->bindings = bindings;
 	return x;
 }
 

@@ -11,7 +11,8 @@
 #include "alm/apiserver/store/store.h"
 
 struct policy_index;
-struct policy_index *policy_index_new(struct store *s);
+/* plurals: of admissionregistration.k8s.io; literals. */
+struct policy_index *policy_index_new(struct store *s, const char *policies, const char *bindings);
 void policy_index_free(struct policy_index *x);
 
 /* In the order of the bindings' names; both of the arena. A binding without a policy is left out. */

@@ -45,6 +45,7 @@ enum cel_kind {
 	CEL_IP,
 	CEL_CIDR,
 	CEL_OPTIONAL,
+	CEL_MESSAGE, /* Object.spec{..}, JSONPatch{..} (cel_message.h) */
 };
 
 /* An address; with its prefix, a network. */
@@ -74,6 +75,7 @@ struct cel_value {
 		} nanos;                       /* QUANTITY, as one of 128 bits */
 		const struct cel_ip *ip;       /* IP, CIDR (cel_net.c) */
 		const struct cel_value *inner; /* OPTIONAL; NULL: it has no value */
+		const struct cel_message *message;
 		struct {
 			const struct cel_value *items;
 			size_t n;
@@ -85,6 +87,14 @@ struct cel_type {
 	enum cel_kind kind;
 	const struct schema *s;       /* OBJECT */
 	const struct cel_type *inner; /* items of a LIST, values of a MAP; NULL: DYN */
+	const char *name;             /* MESSAGE */
+};
+
+/* A member that was not written is not there: name, its value, in the order of the text. */
+struct cel_message {
+	const char *name; /* of its type */
+	const struct cel_value *items;
+	size_t n; /* of items */
 };
 
 enum cel_op {
@@ -98,7 +108,9 @@ enum cel_op {
 	CEL_OP_COND,
 	CEL_OP_LIST,
 	CEL_OP_MAP,
-	CEL_OP_MACRO, /* args[0].name(var, args[1][, args[2]]) */
+	CEL_OP_MACRO,   /* args[0].name(var, args[1][, args[2]]) */
+	CEL_OP_MESSAGE, /* name{..}: args are member, value, member, value */
+	CEL_OP_ENTRY,   /* ?args[0] in a literal: it is left out if it has no value */
 };
 
 struct cel_node {
@@ -143,6 +155,7 @@ struct cel_var {
 struct cel_vars {
 	const struct cel_var *items;
 	size_t n;
+	bool messages; /* Object{..} and JSONPatch{..} may be written */
 };
 
 /* The one that is meant, the last of alike ones; NULL: none. */
@@ -167,6 +180,7 @@ struct cel_value cel_bool(bool b);
 struct cel_value cel_int(int64_t i);
 struct cel_value cel_string(struct str s);
 const char *cel_kind_name(enum cel_kind kind); /* as type(x) and messages print it */
+const char *cel_type_text(const struct cel_type *t, struct arena *a); /* "list(JSONPatch)" */
 /* duration: DURATION; date-time, date: TIMESTAMP; others and NULL: STRING. */
 enum cel_kind cel_format_kind(const char *format);
 bool cel_parse_time(enum cel_kind kind, struct str text, int64_t *ret_ns);

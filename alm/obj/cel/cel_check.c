@@ -20,6 +20,7 @@ struct check {
 	size_t errors;
 	struct var vars[CEL_VARS_MAX]; /* of comprehensions */
 	size_t n_vars;
+	unsigned formats; /* arguments of format() may be of any types */
 	const struct cel_vars *given;
 	const struct schema *root; /* the node that has apiVersion, kind and metadata; or NULL */
 };
@@ -71,15 +72,21 @@ static struct cel_type of_schema(struct check *c, const struct schema *s)
 	}
 }
 
+const char *cel_type_text(const struct cel_type *t, struct arena *a)
+{
+	if (t->kind == CEL_LIST)
+		return arena_fmt(a, "list(%s)", t->inner ? cel_type_text(t->inner, a) : "dyn");
+	if (t->kind == CEL_MAP)
+		return t->inner ? arena_fmt(a, "map(string, %s)", cel_type_text(t->inner, a))
+				: "map(dyn, dyn)";
+	if (t->kind == CEL_DURATION || t->kind == CEL_TIMESTAMP)
+		return t->kind == CEL_DURATION ? "duration" : "timestamp";
+	return t->kind == CEL_MESSAGE ? t->name : cel_kind_name(t->kind);
+}
+
 static const char *type_text(struct check *c, struct cel_type t)
 {
-	if (t.kind == CEL_LIST)
-		return arena_fmt(c->a, "list(%s)", t.inner ? type_text(c, *t.inner) : "dyn");
-	if (t.kind == CEL_MAP)
-		return arena_fmt(c->a, "map(string, %s)", t.inner ? type_text(c, *t.inner) : "dyn");
-	if (t.kind == CEL_DURATION || t.kind == CEL_TIMESTAMP)
-		return t.kind == CEL_DURATION ? "duration" : "timestamp";
-	return cel_kind_name(t.kind);
+	return cel_type_text(&t, c->a);
 }
 
 static struct cel_type check_node(struct check *c, const struct cel_node *n);
@@ -138,6 +145,15 @@ static struct cel_type variable(struct check *c, const struct cel_node *n)
 	return v ? v->type : undefined_field(c, n);
 }
 
+/* Of an Object every name is one. */
+static bool member_type(const char *message, const char *name, struct cel_type *ret)
+{
+	static const char *const texts[] = {"op", "path", "from", NULL};
+	bool is_patch = strcmp(message, "JSONPatch") == 0, is_text = cstr_in(name, texts);
+	*ret = is_patch && is_text ? of_kind(CEL_STRING) : dyn;
+	return !is_patch || is_text || strcmp(name, "value") == 0;
+}
+
 static struct cel_type field(struct check *c, const struct cel_node *n)
 {
 	if (is_variable(c, n))
@@ -149,6 +165,8 @@ static struct cel_type field(struct check *c, const struct cel_node *n)
 		return t; /* what is selected of it is one, too */
 	if (t.kind == CEL_MAP)
 		return t.inner ? *t.inner : dyn;
+	if (t.kind == CEL_MESSAGE)
+		return member_type(t.name, n->name, &found) ? found : undefined_field(c, n);
 	if (t.kind != CEL_OBJECT)
 		return fail(c, n->at,
 			    arena_fmt(c->a, "type '%s' does not support field selection",
@@ -188,23 +206,26 @@ static bool comparable(struct cel_type x, struct cel_type y)
 static struct cel_type call(struct check *c, const struct cel_node *n)
 {
 	struct cel_type types[8];
-	enum cel_kind kinds[8];
+	enum cel_kind kinds[8] = {CEL_DYN};
 	bool known, broken = false;
 	if (n->n > ARRAY_LEN(types))
 		return fail(c, n->at, "too many arguments");
+	bool formats = n->member && strcmp(n->name, "format") == 0;
 	types[0] = dyn; /* what a function without arguments is of */
 	for (size_t i = 0; i < n->n; i++) {
+		c->formats += formats;
 		types[i] = check_node(c, n->args[i]);
+		c->formats -= formats;
 		kinds[i] = types[i].kind;
 		broken |= types[i].kind == CEL_ERROR;
 	}
-	if (broken)
-		return of_kind(CEL_ERROR);
 	enum cel_kind result = cel_fn_type(n->name, n->member, kinds, n->n, &known);
 	if (!known)
 		return fail(
 			c, n->at,
 			arena_fmt(c->a, "undeclared reference to '%s' (in container '')", n->name));
+	if (broken)
+		return of_kind(CEL_ERROR);
 	bool equality = strcmp(n->name, "_==_") == 0 || strcmp(n->name, "_!=_") == 0;
 	if (result == CEL_ERROR || (equality && !comparable(types[0], types[1])))
 		return no_overload(c, n, types);
@@ -286,17 +307,113 @@ static struct cel_type macro(struct check *c, const struct cel_node *n)
 	return of_kind(CEL_BOOL);
 }
 
+/* Of a literal: what has a value if it is there. */
+static struct cel_type entry(struct check *c, const struct cel_node *n)
+{
+	if (n->op != CEL_OP_ENTRY)
+		return check_node(c, n);
+	struct cel_type t = check_node(c, n->args[0]);
+	if (t.kind == CEL_OPTIONAL || t.kind == CEL_DYN || t.kind == CEL_ERROR)
+		return t.kind == CEL_ERROR ? t : dyn;
+	return fail(c, n->at,
+		    arena_fmt(c->a, "expected type 'optional_type(dyn)' but found '%s'",
+			      type_text(c, t)));
+}
+
+static bool same_type(const struct cel_type *x, const struct cel_type *y)
+{
+	for (; x && y; x = x->inner, y = y->inner)
+		if (x->kind != y->kind || !cstr_eq(x->name, y->name))
+			return false;
+	return true;
+}
+
+/* Is the type known to be what it is upstream? Functions' results are told as dyn here more often. */
+static bool is_exact(const struct cel_node *n)
+{
+	if (n->op == CEL_OP_ENTRY)
+		n = n->args[0];
+	return n->op != CEL_OP_MACRO && n->op != CEL_OP_COND &&
+	       (n->op != CEL_OP_CALL || strcmp(n->name, "_?._") == 0);
+}
+
+/* Items of a list, values of a map: every step-th, from the first. All are of one type. */
+static struct cel_type items(struct check *c, const struct cel_node *n, size_t first, size_t step)
+{
+	struct cel_type of = dyn;
+	bool exact = false;
+	for (size_t i = first; i < n->n; i += step) {
+		struct cel_type t = entry(c, n->args[i]);
+		if (i == first) {
+			of = t;
+			exact = is_exact(n->args[i]);
+			continue;
+		}
+		if (of.kind == CEL_ERROR || t.kind == CEL_ERROR || same_type(&of, &t))
+			continue;
+		bool told = !c->formats && ((of.kind != CEL_DYN && t.kind != CEL_DYN) ||
+					    (exact && is_exact(n->args[i])));
+		if (told)
+			fail(c, n->args[i]->at,
+			     arena_fmt(c->a, "expected type '%s' but found '%s'", type_text(c, of),
+				       type_text(c, t)));
+		of = dyn;
+		exact = false;
+	}
+	return of;
+}
+
 static struct cel_type list(struct check *c, const struct cel_node *n)
 {
-	struct cel_type inner = dyn;
-	for (size_t i = 0; i < n->n; i++) {
-		struct cel_type t = check_node(c, n->args[i]);
-		if (i == 0)
-			inner = t;
-		else if (t.kind != inner.kind)
-			inner = dyn;
+	struct cel_type t = of_kind(CEL_LIST);
+	if (n->n > 0)
+		t.inner = boxed(c, items(c, n, 0, 1));
+	return t;
+}
+
+static struct cel_type map(struct check *c, const struct cel_node *n)
+{
+	struct cel_type t = of_kind(CEL_MAP), key;
+	if (n->n == 0)
+		return t;
+	key = items(c, n, 0, 2);
+	struct cel_type value = items(c, n, 1, 2);
+	if (key.kind == CEL_STRING)
+		t.inner = boxed(c, value);
+	return t;
+}
+
+static bool is_message(const char *name)
+{
+	return strcmp(name, "Object") == 0 || strcmp(name, "JSONPatch") == 0 ||
+	       cstr_has_prefix(name, "Object.");
+}
+
+static struct cel_type message(struct check *c, const struct cel_node *n)
+{
+	struct cel_type t = {.kind = CEL_MESSAGE, .name = n->name}, wanted;
+	bool known = c->given->messages && is_message(n->name), broken = false;
+	if (!known)
+		return fail(
+			c, n->at,
+			arena_fmt(c->a, "undeclared reference to '%s' (in container '')", n->name));
+	for (size_t i = 0; i < n->n; i += 2) {
+		struct str name = n->args[i]->literal.str;
+		struct cel_type found = entry(c, n->args[i + 1]);
+		bool there = member_type(n->name, name.ptr, &wanted);
+		bool fits = there && (wanted.kind == CEL_DYN || found.kind == CEL_DYN ||
+				      wanted.kind == found.kind);
+		broken |= found.kind == CEL_ERROR;
+		if (!fits && found.kind != CEL_ERROR)
+			fail(c, n->args[i]->at,
+			     arena_fmt(c->a,
+				       "expected type of field '%s' is '%s' but provided type is "
+				       "'%s'",
+				       name.ptr, there ? type_text(c, wanted) : "",
+				       type_text(c, found)));
+		broken |= !fits;
 	}
-	return (struct cel_type){.kind = CEL_LIST, .inner = boxed(c, inner)};
+	return broken ? of_kind(CEL_ERROR) : t;
 }
 
 static struct cel_type check_node(struct check *c, const struct cel_node *n)
@@ -322,9 +439,11 @@ static struct cel_type check_node(struct check *c, const struct cel_node *n)
 	case CEL_OP_LIST:
 		return list(c, n);
 	case CEL_OP_MAP:
-		for (size_t i = 0; i < n->n; i++)
-			check_node(c, n->args[i]);
-		return of_kind(CEL_MAP);
+		return map(c, n);
+	case CEL_OP_MESSAGE:
+		return message(c, n);
+	case CEL_OP_ENTRY:
+		return entry(c, n);
 	case CEL_OP_MACRO:
 		return macro(c, n);
 	}
@@ -363,7 +482,7 @@ size_t cel_check(const struct cel_program *p, const struct schema *s, bool is_ro
 	struct cel_type self = cel_type_of(s, a);
 	const struct cel_var items[] = {{.name = "self", .type = self},
 					{.name = "oldSelf", .type = self}};
-	const struct cel_vars vars = {items, ARRAY_LEN(items)};
+	const struct cel_vars vars = {.items = items, .n = ARRAY_LEN(items)};
 	struct check *c = check_new(p, &vars, a, b);
 	c->root = is_root ? s : NULL;
 	*ret_kind = check_node(c, p->root).kind;

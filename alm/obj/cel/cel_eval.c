@@ -1,7 +1,7 @@
 /* cel_eval.c: a checked tree over an object, with a budget of steps. */
 #include <string.h>
 
-#include "alm/obj/cel/cel.h"
+#include "alm/obj/cel/cel_message.h"
 #include "alm/obj/schema/schema_node.h"
 
 struct binding {
@@ -143,6 +143,8 @@ static struct cel_value field(struct eval *e, const struct cel_node *n)
 		return x;
 	if (x.kind == CEL_OPTIONAL)
 		return of_optional(e, n, &x);
+	if (x.kind == CEL_MESSAGE)
+		x = cel_message_map(&x);
 	if (x.kind == CEL_NULL)
 		return n->op == CEL_OP_HAS ? cel_bool(false)
 					   : cel_error(e->call.a, "no such key: %s", n->name);
@@ -203,15 +205,44 @@ static struct cel_value list_of(const struct cel_value *items, size_t n)
 	return v;
 }
 
+/* One of a literal; false: it is left out. */
+static bool entry(struct eval *e, const struct cel_node *n, struct cel_value *ret)
+{
+	*ret = eval(e, n->op == CEL_OP_ENTRY ? n->args[0] : n);
+	if (n->op != CEL_OP_ENTRY || is_error(ret))
+		return true;
+	if (ret->kind != CEL_OPTIONAL) {
+		*ret = cel_error(e->call.a, "no such overload");
+		return true;
+	}
+	if (!ret->inner)
+		return false;
+	*ret = *ret->inner;
+	return true;
+}
+
 static struct cel_value literal(struct eval *e, const struct cel_node *n)
 {
 	struct cel_value *items = ARENA_ARRAY(e->call.a, struct cel_value, n->n + 1);
-	for (size_t i = 0; i < n->n; i++) {
-		items[i] = eval(e, n->args[i]);
-		if (is_error(&items[i]))
-			return items[i];
+	size_t k = 0, step = n->op == CEL_OP_LIST ? 1 : 2;
+	for (size_t i = 0; i < n->n; i += step) {
+		if (step == 2)
+			items[k] = eval(e, n->args[i]);
+		if (step == 2 && is_error(&items[k]))
+			return items[k];
+		struct cel_value *value = &items[k + step - 1];
+		if (!entry(e, n->args[i + step - 1], value))
+			continue;
+		if (is_error(value))
+			return *value;
+		k += step;
 	}
-	struct cel_value v = list_of(items, n->n);
+	if (n->op == CEL_OP_MESSAGE) {
+		const struct cel_message m = {n->name, items, k};
+		return (struct cel_value){.kind = CEL_MESSAGE,
+					  .message = arena_memdup(e->call.a, &m, sizeof(m))};
+	}
+	struct cel_value v = list_of(items, k);
 	v.kind = n->op == CEL_OP_MAP ? CEL_MAP : CEL_LIST;
 	return v;
 }
@@ -355,7 +386,10 @@ static struct cel_value eval(struct eval *e, const struct cel_node *n)
 		return conditional(e, n);
 	case CEL_OP_LIST:
 	case CEL_OP_MAP:
+	case CEL_OP_MESSAGE:
 		return literal(e, n);
+	case CEL_OP_ENTRY:
+		break; /* of a literal alone */
 	case CEL_OP_MACRO:
 		return macro(e, n);
 	}
@@ -378,6 +412,6 @@ struct cel_value cel_eval(const struct cel_program *p, const struct schema *s,
 {
 	const struct cel_var items[] = {{.name = "self", .value = cel_of(self, s)},
 					{.name = "oldSelf", .value = cel_of(old, s)}};
-	const struct cel_vars vars = {items, old ? 2 : 1};
+	const struct cel_vars vars = {.items = items, .n = old ? 2 : 1};
 	return cel_eval_with(p, &vars, a, budget);
 }

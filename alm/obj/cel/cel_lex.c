@@ -232,3 +232,22 @@ struct cel_token cel_lex(struct str text, size_t *at, struct arena *a)
 	*at = from + t.text.len;
 	return t;
 }
+
+void cel_report(const char *text, size_t at, const char *message, struct strbuf *b)
+{
+	size_t line = 1, start = 0, length = strlen(text);
+	for (size_t i = 0; i < at && i < length; i++)
+		if (text[i] == '\n') {
+			line++;
+			start = i + 1;
+		}
+	size_t end = start;
+	while (end < length && text[end] != '\n')
+		end++;
+	struct str before = str_n(text + start, at > start ? at - start : 0);
+	size_t column = utf8_count(before);
+	strbuf_addf(b, "%sERROR: <input>:%zu:%zu: %s\n | %.*s\n | ", b->len ? "\n" : "", line,
+		    column + 1, message, (int)(end - start), text + start);
+	strbuf_pad(b, '.', column);
+	strbuf_addc(b, '^');
+}

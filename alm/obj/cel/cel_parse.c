@@ -14,25 +14,6 @@ struct parser {
 	bool failed, uses_old;
 };
 
-void cel_report(const char *text, size_t at, const char *message, struct strbuf *b)
-{
-	size_t line = 1, start = 0, length = strlen(text);
-	for (size_t i = 0; i < at && i < length; i++)
-		if (text[i] == '\n') {
-			line++;
-			start = i + 1;
-		}
-	size_t end = start;
-	while (end < length && text[end] != '\n')
-		end++;
-	struct str before = str_n(text + start, at > start ? at - start : 0);
-	size_t column = utf8_count(before);
-	strbuf_addf(b, "%sERROR: <input>:%zu:%zu: %s\n | %.*s\n | ", b->len ? "\n" : "", line,
-		    column + 1, message, (int)(end - start), text + start);
-	strbuf_pad(b, '.', column);
-	strbuf_addc(b, '^');
-}
-
 static struct cel_node *fail(struct parser *p, size_t at, const char *message)
 {
 	if (!p->failed)
@@ -128,11 +109,23 @@ static struct cel_node *call(struct parser *p, const char *name, size_t at, stru
 
 static struct cel_node *expression(struct parser *p);
 
+/* x, or ?x of a literal. */
+static struct cel_node *entry(struct parser *p, bool optional, struct cel_node *x)
+{
+	if (!optional || !x)
+		return x;
+	struct cel_node *n = new_node(p, CEL_OP_ENTRY, x->at, NULL);
+	add_arg(p, n, x);
+	return n;
+}
+
 /* NOLINTBEGIN(misc-no-recursion): unary() and expression() bound the depth by CEL_DEPTH_MAX */
 static bool arguments(struct parser *p, struct cel_node *n, const char *close)
 {
+	bool in_list = close[0] == ']';
 	while (!is(p, close)) {
-		struct cel_node *arg = expression(p);
+		bool optional = in_list && take(p, "?");
+		struct cel_node *arg = entry(p, optional, expression(p));
 		if (!arg)
 			return false;
 		add_arg(p, n, arg);
@@ -178,10 +171,11 @@ static struct cel_node *map_literal(struct parser *p)
 	struct cel_node *n = new_node(p, CEL_OP_MAP, p->token.at, NULL);
 	advance(p);
 	while (!is(p, "}")) {
+		bool optional = take(p, "?");
 		struct cel_node *key = expression(p);
 		if (!key || !expect(p, ":"))
 			return NULL;
-		struct cel_node *value = expression(p);
+		struct cel_node *value = entry(p, optional, expression(p));
 		if (!value)
 			return NULL;
 		add_arg(p, n, key);
@@ -295,14 +289,65 @@ static struct cel_node *selection(struct parser *p, struct cel_node *x)
 	return arguments(p, n, ")") ? macro(p, n) : NULL;
 }
 
+/* "Object.spec", of names and dots alone; else NULL. */
+static const char *type_name(struct parser *p, const struct cel_node *x)
+{
+	if (x->op == CEL_OP_IDENT)
+		return x->name;
+	const char *of = x->op == CEL_OP_SELECT ? type_name(p, x->args[0]) : NULL;
+	return of ? arena_fmt(p->a, "%s.%s", of, x->name) : NULL;
+}
+
+static bool message_field(struct parser *p, struct cel_node *n)
+{
+	static const char none[] = "Syntax error: mismatched input '%.*s' expecting {'}', ',', "
+				   "'?', IDENTIFIER, ESC_IDENTIFIER}";
+	bool optional = take(p, "?");
+	const struct cel_token *t = &p->token;
+	struct str text = t->text.len ? t->text : STR("<EOF>");
+	if (t->kind != TOKEN_IDENT)
+		return fail(p, t->at, arena_fmt(p->a, none, STR_ARG(text)));
+	struct cel_node *key = new_node(p, CEL_OP_LITERAL, t->at, NULL);
+	key->literal = cel_string(str_of(cel_unescape(name_of(p), p->a)));
+	advance(p);
+	key->at = p->token.at;
+	text = t->text.len ? t->text : STR("<EOF>");
+	if (!take(p, ":"))
+		return fail(p, t->at,
+			    arena_fmt(p->a, "Syntax error: mismatched input '%.*s' expecting ':'",
+				      STR_ARG(text)));
+	struct cel_node *value = entry(p, optional, expression(p));
+	if (!value)
+		return false;
+	add_arg(p, n, key);
+	add_arg(p, n, value);
+	return true;
+}
+
+static struct cel_node *message(struct parser *p, const char *name)
+{
+	struct cel_node *n = new_node(p, CEL_OP_MESSAGE, p->token.at, name);
+	advance(p);
+	while (!is(p, "}")) {
+		if (!message_field(p, n))
+			return NULL;
+		if (!take(p, ","))
+			break;
+	}
+	return expect(p, "}") ? n : NULL;
+}
+
 static struct cel_node *member(struct parser *p)
 {
 	struct cel_node *x = primary(p);
 	for (unsigned links = 0; x && !p->failed; links++) {
 		if (links > CEL_DEPTH_MAX)
 			return fail(p, p->token.at, "expression nests too deeply");
+		const char *type = is(p, "{") ? type_name(p, x) : NULL;
 		if (is(p, ".")) {
 			x = selection(p, x);
+		} else if (type) {
+			x = message(p, type);
 		} else if (is(p, "[")) {
 			size_t at = p->token.at;
 			advance(p);

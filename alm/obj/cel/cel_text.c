@@ -321,8 +321,25 @@ CEL_FN(find_all)
 	return find_some(args, c);
 }
 
+/* A key as a step of a JSON pointer. */
+CEL_FN(escape_key)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CEL_TEXT_BYTES_MAX);
+	if (!cel_spend(c, v[0].str.len))
+		return cel_over_budget(c);
+	for (size_t i = 0; i < v[0].str.len; i++) {
+		char ch = v[0].str.ptr[i];
+		if (ch == '~' || ch == '/')
+			strbuf_adds(&b, ch == '~' ? "~0" : "~1");
+		else
+			strbuf_addc(&b, ch);
+	}
+	return cel_built(&b, c);
+}
+
 /* clang-format off */
 const struct cel_overload cel_text_fns[] = {
+	{"jsonpatch.escapeKey", "s", 's', 'g', escape_key},
 	{"contains", "ss", 'b', 'm', contains}, {"startsWith", "ss", 'b', 'm', starts_with},
 	{"endsWith", "ss", 'b', 'm', ends_with}, {"matches", "ss", 'b', '*', matches},
 	{"find", "ss", 's', 'm', find_match}, {"lowerAscii", "s", 's', 'm', lower}, {"upperAscii", "s", 's', 'm', upper},

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
-#include "alm/obj/cel/cel.h"
+#include "alm/obj/cel/cel_message.h"
 #include "alm/obj/schema/schema_node.h"
 
 struct cel_value cel_error(struct arena *a, const char *fmt, ...)
@@ -60,6 +60,7 @@ const char *cel_kind_name(enum cel_kind kind)
 		[CEL_IP] = "net.IP",
 		[CEL_CIDR] = "net.CIDR",
 		[CEL_OPTIONAL] = "optional_type",
+		[CEL_MESSAGE] = "object",
 	};
 	return names[kind];
 }
@@ -331,6 +332,10 @@ bool cel_equal(const struct cel_value *x, const struct cel_value *y, struct cel_
 					    : x->inner == y->inner;
 	if (x->kind == CEL_LIST)
 		return lists_equal(x, y, budget);
+	if (x->kind == CEL_MESSAGE) {
+		struct cel_value a = cel_message_map(x), b = cel_message_map(y);
+		return cstr_eq(x->message->name, y->message->name) && maps_equal(&a, &b, budget);
+	}
 	return x->kind == CEL_MAP && maps_equal(x, y, budget);
 }
 /* NOLINTEND(misc-no-recursion) */

@@ -63,6 +63,11 @@ struct update_request {
  * client's managedFields: [] or [{}], or a valid list. E_TOOLARGE as above. */
 int apply_track_update(const struct update_request *r, struct error *err);
 
+/* config over live, as a MutatingAdmissionPolicy applies it (apply_over.c): nobody owns or loses anything by it, and what is
+ * atomic may not be stated. Both are of one kind; schema NULL: it is built in. E_INVALID. *ret is of the arena. */
+int apply_over(const struct schema *schema, const struct obj *live, const struct obj *config,
+	       struct arena *a, struct obj **ret, struct error *err);
+
 /* List and map types of the built-in kinds, by "apps/v1" and "Deployment"; NULL if nothing is known
  * of it. */
 const struct schema *apply_builtin_schema(const char *api_version, const char *kind);

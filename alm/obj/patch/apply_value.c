@@ -246,16 +246,44 @@ static void check_list(struct findings *f, struct apply_type t, const struct obj
 	map_free(seen);
 }
 
+/* As %v of Go. */
+/* NOLINTNEXTLINE(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
+static void go_plain(const struct obj *o, struct arena *a, struct strbuf *b)
+{
+	size_t n = 0;
+	if (obj_type(o) == OBJ_MAP) {
+		const char **keys = fieldset_sorted_keys(o, a);
+		strbuf_adds(b, "map[");
+		for (; *keys; keys++) {
+			strbuf_addf(b, "%s%s:", n++ ? " " : "", *keys);
+			go_plain(obj_get(o, *keys), a, b);
+		}
+		strbuf_addc(b, ']');
+	} else if (obj_type(o) == OBJ_LIST) {
+		strbuf_addc(b, '[');
+		for (; n < obj_len(o); n++) {
+			strbuf_adds(b, n ? " " : "");
+			go_plain(obj_at(o, n), a, b);
+		}
+		strbuf_addc(b, ']');
+	} else if (obj_type(o) == OBJ_STRING) {
+		strbuf_addstr(b, obj_as_str(o));
+	} else {
+		go_syntax(o, b);
+	}
+}
+
 /* As Go prints its values here: the type where a number is wanted, else the value itself. */
 static void add_wrong_type(struct findings *f, const char *want, const struct obj *o)
 {
 	CLEANUP(strbuf_release) struct strbuf value = STRBUF_INIT(PATH_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT(PATH_BYTES_MAX);
 	go_syntax(o, &value);
+	go_plain(o, f->a, &plain);
 	if (want[0] == 'n')
 		add(f, arena_fmt(f->a, "expected %s, got %s", want, obj_type_name(obj_type(o))));
-	else if (want[0] == 'm' || want[0] == 'l')
-		add(f, arena_fmt(f->a, "expected %s, got &{%s}", want,
-				 obj_type(o) == OBJ_LIST && obj_len(o) == 0 ? "[]" : value.buf));
+	else if (want[0] != 's')
+		add(f, arena_fmt(f->a, "expected %s, got &{%s}", want, plain.buf));
 	else
 		add(f, arena_fmt(f->a, "expected %s, got &value.valueUnstructured{Value:%s}", want,
 				 value.buf));

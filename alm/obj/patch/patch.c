@@ -90,11 +90,19 @@ static struct obj *child(struct obj *o, const char *token)
 	return obj_get_mut(o, token);
 }
 
+/* As that library words it. op may be "copy from", "move from": what is missing is what they take. */
 static int missing(const char *op, const char *path, struct error *err)
 {
-	return error_set(err, E_INVALID,
-			 "%s operation does not apply: doc is missing path: \"%s\": missing value",
-			 op, path);
+	struct str of = str_of(op);
+	bool from = str_has_suffix(of, STR(" from")), quoted = op[0] == 'a' || op[0] == 'r';
+	const char *what = from                           ? "doc is missing from path"
+			   : strcmp(op, "test") == 0      ? "is missing path"
+			   : op[0] == 'c' || op[0] == 'm' ? "doc is missing destination path"
+							  : "doc is missing path";
+	quoted = quoted && strcmp(op, "replace") != 0;
+	return error_set(err, E_INVALID, "%.*s operation does not apply: %s: %s%s%s: missing value",
+			 (int)(from ? of.len - strlen(" from") : of.len), op, what,
+			 quoted ? "\"" : "", path, quoted ? "\"" : "");
 }
 
 static int resolve(struct obj *doc, const char *op, const char *path, struct place *ret,
@@ -210,13 +218,13 @@ static int replace(struct json_patch *j, const char *path, struct obj *value)
 static int copy(struct json_patch *j, const char *from, const char *path)
 {
 	struct place p;
-	if (resolve(j->doc, "copy", from, &p, j->err) < 0)
+	if (resolve(j->doc, "copy from", from, &p, j->err) < 0)
 		return -j->err->code;
 	const struct obj *found = value_at(j->doc, &p);
 	if (!found && obj_type(p.parent) == OBJ_MAP)
 		return add(j, "copy", path, obj_null());
 	if (!found)
-		return missing("copy", from, j->err);
+		return missing("copy from", from, j->err);
 	CLEANUP(xfreep) char *text = json_text(found);
 	j->copied += strlen(text);
 	if (j->copied > COPIED_BYTES_MAX)
@@ -232,7 +240,7 @@ static int move(struct json_patch *j, const char *from, const char *path)
 		return 0;
 	if (cstr_has_prefix(path, from) && path[strlen(from)] == '/')
 		return error_set(j->err, E_INVALID, "move operation into its own child: %s", path);
-	if (take(j, "move", from, &v) < 0)
+	if (take(j, "move from", from, &v) < 0)
 		return -j->err->code;
 	return add(j, "move", path, v);
 }

@@ -3,6 +3,8 @@
 
 One line a request, in order: method, path, body, code, warnings, of a refusal message, reason and details, else what was made of
 it, and the calls of webhooks. tests/unit/alm/apiserver/admission/test_mutating_policies.c sends the same to ours. Recorded on 1.36.
+Taken out by hand: the fields of what several policies made (their order is random there), and two answers of Deployments: a uint
+for a number (refused there), and a container without name, which ours refuses before it is merged and not when it is validated.
 """
 import base64
 import json

@@ -505,54 +505,6 @@ static void test_registry__simulated_is_what_installs_wait_for(void **state)
 	}
 }
 
-/* Nothing here obeys them: what is kept all the same is told at each write, and only then. */
-static void test_registry__rules_that_nobody_enforces_are_told(void **state)
-{
-	(void)state;
-#define ADMISSION "admissionregistration.k8s.io/v1"
-#define PODS                                                                                  \
-	"{\"resourceRules\":[{\"apiGroups\":[\"\"],\"apiVersions\":[\"v1\"],\"operations\":[" \
-	"\"CREATE\"],"                                                                        \
-	"\"resources\":[\"pods\"]}]}"
-	static const struct {
-		const char *list, *version, *kind, *rest;
-	} rows[] = {
-		{"/apis/" ADMISSION "/mutatingadmissionpolicies", ADMISSION,
-		 "MutatingAdmissionPolicy",
-		 "\"spec\":{\"matchConstraints\":" PODS
-		 ",\"reinvocationPolicy\":\"Never\",\"mutations\":[]}"},
-		{"/apis/" ADMISSION "/mutatingadmissionpolicybindings", ADMISSION,
-		 "MutatingAdmissionPolicyBinding", "\"spec\":{\"policyName\":\"a\"}"},
-	};
-	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
-	assert_null(http_header(apifake_do(f, "POST", CMS, cm_a).headers, "Warning"));
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		CLEANUP(strbuf_release) struct strbuf one = STRBUF_INIT(256);
-		CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT(1024);
-		CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT(256);
-		strbuf_addf(&one, "%s/a", rows[i].list);
-		strbuf_addf(&body,
-			    "{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"metadata\":{\"name\":"
-			    "\"a\"},%s}",
-			    rows[i].version, rows[i].kind, rows[i].rest);
-		strbuf_addf(&want, "299 - \"%s: stored and not enforced", rows[i].kind);
-		struct answer a = apifake_do(f, "POST", rows[i].list, body.buf);
-		assert_int_equal(a.status, 201);
-		assert_non_null(http_header(a.headers, "Warning"));
-		assert_non_null(strstr(http_header(a.headers, "Warning"), want.buf));
-		a = apifake_do_type(f, "PATCH", one.buf, MERGE,
-				    "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
-		assert_int_equal(a.status, 200);
-		assert_non_null(http_header(a.headers, "Warning"));
-		assert_null(http_header(apifake_do(f, "GET", one.buf, NULL).headers, "Warning"));
-		a = apifake_do(f, "DELETE", one.buf, NULL);
-		assert_int_equal(a.status, 200);
-		assert_null(http_header(a.headers, "Warning"));
-	}
-#undef PODS
-#undef ADMISSION
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -577,7 +529,6 @@ int main(void)
 		cmocka_unit_test(test_registry__simulated_deployment_rolls_out),
 		cmocka_unit_test(test_registry__simulated_is_what_installs_wait_for),
 		cmocka_unit_test(test_registry__converter_is_taken_and_not_called),
-		cmocka_unit_test(test_registry__rules_that_nobody_enforces_are_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

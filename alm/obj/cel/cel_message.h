@@ -1,0 +1,20 @@
+/*
+ * cel_message: the objects that an expression of a MutatingAdmissionPolicy builds, Object.spec{..} and JSONPatch{..}, and the
+ * values they are made of, as JSON.
+ */
+#ifndef ALM_OBJ_CEL_CEL_MESSAGE_H
+#define ALM_OBJ_CEL_CEL_MESSAGE_H
+
+#include "alm/obj/cel/cel.h"
+
+/* Its members as a map. */
+struct cel_value cel_message_map(const struct cel_value *v);
+/* A member; false: it has none of that name. */
+bool cel_message_get(const struct cel_value *v, const char *name, struct cel_value *ret);
+/* Below Object its members' types are named by the way to them: Object.spec of spec. The first that is not, as upstream
+ * words it, of the arena; NULL: all are. */
+const char *cel_message_fault(const struct cel_value *v, struct arena *a);
+/* Owned. What has no form in JSON is E_INVALID. */
+int cel_to_obj(const struct cel_value *v, struct obj **ret, struct error *err);
+
+#endif

@@ -1,0 +1,169 @@
+/* test_mutating_policies.c: writes under MutatingAdmissionPolicies, and what a real kube-apiserver 1.36 made of them
+ * (tests/golden/kube-api/mutate.py). */
+#include <string.h>
+
+#include "alm/base/strbuf.h"
+#include "alm/obj/json.h"
+#include "tests/lib/exchange_fake.h"
+#include "tests/lib/hook_fake.h"
+#include "tests/lib/replay.h"
+#include "tests/lib/test.h"
+
+#define RECORDED "tests/golden/kube-api/mutate.jsonl"
+
+/* The webhook answers as it did there. */
+static void answer_as_recorded(struct apifake *f, struct str line)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *c = NULL;
+	(void)f;
+	hook_fake_reset();
+	assert_ok(json_parse(line, &c, &err), &err);
+	const struct obj *calls = obj_get(c, "calls");
+	for (size_t i = 0; i < obj_len(calls); i++) {
+		const struct obj *call = obj_at(calls, i);
+		hook_fake_answer(obj_str(call, "target"), (int)obj_i64(call, "status", 200),
+				 obj_str(call, "answer"));
+	}
+}
+
+static void test_mutating_policies__answers_are_those_of_a_real_server(void **state)
+{
+	(void)state;
+	replay_with(&(struct apifake_options){.dial = hook_fake_dial}, RECORDED, 700,
+		    answer_as_recorded, NULL);
+}
+
+#define GROUP    "admissionregistration.k8s.io/v1"
+#define POLICIES "/apis/" GROUP "/mutatingadmissionpolicies"
+#define BINDINGS "/apis/" GROUP "/mutatingadmissionpolicybindings"
+#define MAPS     "/api/v1/namespaces/default/configmaps"
+#define ALL_MAPS                                                                        \
+	"{\"apiGroups\":[\"\"],\"apiVersions\":[\"*\"],\"resources\":[\"configmaps\"]," \
+	"\"operations\":["                                                              \
+	"\"*\"]}"
+
+static struct answer expect(struct apifake *f, const char *method, const char *path,
+			    const char *body, int status)
+{
+	struct answer a = apifake_do_type(
+		f, method, path,
+		strcmp(method, "PATCH") == 0 ? "application/merge-patch+json" : "application/json",
+		body);
+	const char *message = obj_str(a.json, "message");
+	if (a.status != status)
+		fail_msg("%s %s: %d %s, wanted %d", method, path, a.status, message ? message : "",
+			 status);
+	return a;
+}
+
+/* A policy with a binding of its name; apply: what it applies. */
+static void enforce(struct apifake *f, const char *name, const char *apply, const char *again)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
+	strbuf_addf(&b,
+		    "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"matchConstraints\":{"
+		    "\"resourceRules\":[" ALL_MAPS "]},\"reinvocationPolicy\":\"%s\","
+		    "\"mutations\":[{\"patchType\":\"ApplyConfiguration\","
+		    "\"applyConfiguration\":{\"expression\":\"%s\"}}]}}",
+		    name, again, apply);
+	expect(f, "POST", POLICIES, b.buf, 201);
+	strbuf_truncate(&b, 0);
+	strbuf_addf(&b, "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"policyName\":\"%s\"}}", name,
+		    name);
+	expect(f, "POST", BINDINGS, b.buf, 201);
+}
+
+static void expect_log(struct apifake *f, const char *want)
+{
+	struct answer a =
+		expect(f, "POST", MAPS "?dryRun=All", "{\"metadata\":{\"name\":\"m\"}}", 201);
+	assert_string_equal(obj_str(a.json, "data.log"), want);
+	apifake_forget(f);
+}
+
+#define LOG(letter) \
+	"Object{data: {'log': (has(object.data) ? object.data.log : '') + '" letter "'}}"
+
+/* By name; and whom something behind it changed once more, if it wants that. */
+static void test_mutating_policies__order(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *c, *a, *b, *log;
+	} rows[] = {
+		{"Never", "Never", "Never", "abc"},
+		{"IfNeeded", "IfNeeded", "IfNeeded", "abcabc"},
+		{"Never", "IfNeeded", "Never", "abca"},
+		{"IfNeeded", "Never", "Never", "abcc"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+		enforce(f, "c", LOG("c"), rows[i].c);
+		enforce(f, "a", LOG("a"), rows[i].a);
+		enforce(f, "b", LOG("b"), rows[i].b);
+		expect_log(f, rows[i].log);
+	}
+}
+
+/* A policy that is changed, gone, or there before a restart is obeyed as it is now. */
+static void test_mutating_policies__as_they_are_now(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	enforce(f, "p", LOG("x"), "Never");
+	expect_log(f, "x");
+	expect(f, "PATCH", POLICIES "/p",
+	       "{\"spec\":{\"mutations\":[{\"patchType\":\"JSONPatch\",\"jsonPatch\":{"
+	       "\"expression\":\"[JSONPatch{op: 'add', path: '/data', value: {'log': 'y'}}]\"}}]}}",
+	       200);
+	expect_log(f, "y");
+	apifake_restart(f);
+	expect_log(f, "y");
+	expect(f, "DELETE", POLICIES "/p", NULL, 200);
+	struct answer a = expect(f, "POST", MAPS, "{\"metadata\":{\"name\":\"m\"}}", 201);
+	assert_null(obj_str(a.json, "data.log"));
+}
+
+/* What they add belongs to nobody, and what an update of the client takes away they add again. */
+static void test_mutating_policies__nobody_owns_it(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	enforce(f, "p", "Object{metadata: Object.metadata{labels: {'made': 'here'}}}", "Never");
+	struct answer a = expect(f, "POST", MAPS,
+				 "{\"metadata\":{\"name\":\"m\"},\"data\":{\"a\":\"b\"}}", 201);
+	assert_string_equal(obj_str(a.json, "metadata.labels.made"), "here");
+	CLEANUP(xfreep) char *managers = json_text(obj_path(a.json, "metadata.managedFields"));
+	assert_null(strstr(managers, "f:made"));
+	a = expect(f, "PUT", MAPS "/m", "{\"metadata\":{\"name\":\"m\"}}", 200);
+	assert_string_equal(obj_str(a.json, "metadata.labels.made"), "here");
+}
+
+/* An expression may take as many steps as there, and no more; a patch of many operations is bounded. */
+static void test_mutating_policies__budgets(void **state)
+{
+	(void)state;
+#define TEN "[1,2,3,4,5,6,7,8,9,10]"
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	enforce(f, "p",
+		"Object{data: {'n': string(" TEN ".map(a," TEN ".map(b," TEN ".map(c," TEN
+		".map(d," TEN ".map(e," TEN ".map(f, a+b+c+d+e+f)))))).size())}}",
+		"Never");
+	struct answer a = expect(f, "POST", MAPS, "{\"metadata\":{\"name\":\"m\"}}", 403);
+	assert_non_null(strstr(obj_str(a.json, "message"), "cost limit exceeded"));
+	assert_string_equal(obj_str(a.json, "reason"), "Invalid");
+#undef TEN
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mutating_policies__answers_are_those_of_a_real_server),
+		cmocka_unit_test(test_mutating_policies__order),
+		cmocka_unit_test(test_mutating_policies__as_they_are_now),
+		cmocka_unit_test(test_mutating_policies__nobody_owns_it),
+		cmocka_unit_test(test_mutating_policies__budgets),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
