@@ -10,6 +10,7 @@
 #include "alm/apiserver/auth/issuer.h"
 #include "alm/apiserver/auth/rbac.h"
 #include "alm/apiserver/auth/refusals.h"
+#include "alm/apiserver/collection.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/health.h"
 #include "alm/apiserver/kinds/namespaces.h"
@@ -21,6 +22,7 @@
 #include "alm/apiserver/loops/gc.h"
 #include "alm/apiserver/loops/quota_status.h"
 #include "alm/apiserver/loops/simulate.h"
+#include "alm/apiserver/options.h"
 #include "alm/apiserver/registry.h"
 #include "alm/apiserver/resource_quotas.h"
 #include "alm/apiserver/route.h"
@@ -198,6 +200,8 @@ static int handle_request(struct apiserver *s, struct request *r, struct error *
 		reply_health(s, r);
 		return 0;
 	}
+	if (options_timeout(r, err) < 0)
+		return -err->code;
 	if (s->config.records_only)
 		return answer(s, r, err);
 	if ((!r->exchange->admitted && auth_authenticate(s->auth, r, err) < 0) ||
@@ -396,6 +400,7 @@ static int start(struct apiserver *s, struct error *err)
 	s->hooks = hooks_new(s);
 	s->hook_lines = hook_lines_new(s);
 	s->waitings = waitings_new(s, handle);
+	s->collections = collections_new(s);
 	s->quotas = quotas_new(s);
 	s->quota_status = quota_status_new(s);
 	s->namespaces = namespaces_new(s);
@@ -443,6 +448,7 @@ void apiserver_free(struct apiserver *s)
 	namespaces_free(s->namespaces);
 	quota_status_free(s->quota_status);
 	quotas_free(s->quotas);
+	collections_free(s->collections);
 	waitings_free(s->waitings);
 	hook_lines_free(s->hook_lines);
 	hooks_free(s->hooks);

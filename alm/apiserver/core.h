@@ -19,6 +19,7 @@ struct mutating_policies;
 struct hooks;
 struct hook_lines;
 struct waitings;
+struct collections;
 struct quota_status;
 struct namespaces;
 struct crds;
@@ -47,6 +48,7 @@ struct apiserver {
 	struct hooks *hooks;
 	struct hook_lines *hook_lines;
 	struct waitings *waitings;
+	struct collections *collections;
 	struct quota_status *quota_status;
 	struct namespaces *namespaces;
 	struct event_ttl *event_ttl;

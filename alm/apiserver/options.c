@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/status.h"
+#include "alm/base/clock.h"
 #include "alm/obj/meta.h"
 
 #define MANAGER_BYTES_MAX 128
@@ -346,4 +347,45 @@ int options_list(struct request *r, struct list_options *ret, struct error *err)
 	if (ret->rv_stated && ret->rv == 0 && ret->match == MATCH_NONE)
 		ret->limit = 0;
 	return selectors_value(r, ret, err);
+}
+
+/* As Go's time.ParseDuration says it. */
+static const char *duration_fault(struct request *r, const char *text)
+{
+	struct str s = str_of(text);
+	size_t i = 0;
+	if (s.len && (s.ptr[0] == '-' || s.ptr[0] == '+'))
+		i++;
+	size_t digits = i;
+	while (i < s.len && ((s.ptr[i] >= '0' && s.ptr[i] <= '9') || s.ptr[i] == '.'))
+		i++;
+	if (i == digits)
+		return arena_fmt(r->arena, "time: invalid duration \"%s\"", text);
+	if (i == s.len)
+		return arena_fmt(r->arena, "time: missing unit in duration \"%s\"", text);
+	size_t unit = i;
+	while (i < s.len && s.ptr[i] != '.' && (s.ptr[i] < '0' || s.ptr[i] > '9'))
+		i++;
+	return arena_fmt(r->arena, "time: unknown unit \"%.*s\" in duration \"%s\"",
+			 (int)(i - unit), s.ptr + unit, text);
+}
+
+int options_timeout(struct request *r, struct error *err)
+{
+	const char *text = request_query(r, "timeout");
+	struct error inner = ERROR_INIT;
+	struct str s = str_of(text ? text : "");
+	bool negative = str_has_prefix(s, STR("-"));
+	int64_t ns = 0;
+	if (!s.len || cstr_eq(r->verb, "watch"))
+		return 0;
+	/* days are no unit there; below zero is none at all */
+	bool bad = str_find_char(s, 'd') >= 0 ||
+		   duration_parse(negative ? str_skip(s, 1) : s, &ns, &inner) < 0;
+	if (bad)
+		return fail_code(r, E_BADREQUEST, err,
+				 "invalid timeout specified in the request URL - %s",
+				 duration_fault(r, text));
+	r->timeout_ns = negative ? 0 : ns;
+	return 0;
 }

@@ -54,4 +54,7 @@ int options_list(struct request *r, struct list_options *ret, struct error *err)
 
 bool options_match(const struct list_options *l, const struct obj *o);
 
+/* ?timeout= of a request that is no watch, a Go duration: how long it may wait, in r->timeout_ns. E_BADREQUEST. */
+int options_timeout(struct request *r, struct error *err);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/admission/hooks.h"
 #include "alm/apiserver/admit.h"
+#include "alm/apiserver/collection.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/deletion.h"
 #include "alm/apiserver/docs/table.h"
@@ -19,7 +20,6 @@
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/store/hub.h"
 #include "alm/apiserver/texts.h"
-#include "alm/apiserver/waiting.h"
 #include "alm/apiserver/wire/negotiate.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -262,44 +262,10 @@ static int verb_delete(struct request *r, struct error *err)
 	return 0;
 }
 
-/* Webhooks are asked about all of them before the first one goes, as nothing is taken back. */
-static int ask_about_all(struct request *r, const struct listing *l,
-			 const struct delete_options *opt, struct error *err)
-{
-	if (!hooks_any(r, HOOKS_MUTATING) && !hooks_any(r, HOOKS_VALIDATING))
-		return 0;
-	for (size_t i = 0; i < l->n; i++) {
-		struct mutation m;
-		if (mutation_init(&m, r, l->items[i].ns, l->items[i].name, err) < 0)
-			return -err->code;
-		m.opt.dry_run = opt->dry_run;
-		m.delete_options = opt->body;
-		if (m.head)
-			hooks_ask_delete(&m);
-	}
-	return waiting_is_wanted(r) ? waiting_for(r, err) : 0;
-}
-
 static int verb_deletecollection(struct request *r, struct error *err)
 {
-	struct delete_options opt;
-	struct list_options l;
-	struct listing listing;
-	if (delete_body(r, &opt, err) < 0 || options_list(r, &l, err) < 0 ||
-	    list_select(r, &l, &listing, err) < 0 || list_charge(r, &listing, err) < 0)
-		return -err->code;
-	if (ask_about_all(r, &listing, &opt, err) < 0)
-		return -err->code;
-	for (size_t i = 0; i < listing.n; i++) {
-		struct mutation m;
-		r->annotations = NULL; /* of the one before */
-		if (mutation_init(&m, r, listing.items[i].ns, listing.items[i].name, err) < 0)
-			return -err->code;
-		if (m.head && deletion_run(&m, &opt, err) < 0 && err->code != E_NOTFOUND)
-			return -err->code;
-	}
-	list_answer(r, &listing);
-	return 0;
+	struct delete_options *opt = ARENA_NEW(r->arena, struct delete_options);
+	return delete_body(r, opt, err) < 0 ? -err->code : collection_delete(r, opt, err);
 }
 
 /* Dispatch. */
@@ -328,9 +294,10 @@ static int review(struct request *r, struct error *err)
 	if (read_body(r, *r->subresource ? NULL : r->kind, &body, err) < 0 ||
 	    check_texts(r, body.value, err) < 0)
 		return -err->code;
-	if ((*r->subresource && hooks_check_body(r, body.value, "authentication.k8s.io", "v1",
-						 "TokenRequest", false, err) < 0) ||
-	    auth_review(r->server->auth, r, body.value, &o, err) < 0)
+	int rc = *r->subresource ? hooks_check_body(r, body.value, "authentication.k8s.io", "v1",
+						    "TokenRequest", false, err)
+				 : hooks_check_review(r, body.value, err);
+	if (rc < 0 || auth_review(r->server->auth, r, body.value, &o, err) < 0)
 		return -err->code;
 	request_reply_obj(r, 201, obj_keep(r->arena, o));
 	return 0;

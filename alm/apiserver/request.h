@@ -110,6 +110,7 @@ struct request {
 	struct obj *annotations; /* for the entry of the audit log; of the arena; NULL: none */
 	struct request_fixed fixed;
 	struct waiting *waiting; /* NULL: no webhook was asked */
+	int64_t timeout_ns;      /* that the client wants it ended after; 0: none */
 };
 
 /* The same request, as it came in, for whoever handles it once more; lives in a. */

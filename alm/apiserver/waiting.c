@@ -275,7 +275,8 @@ static struct waiting *waiting_of(struct request *r)
 	w->go = (struct task){.fn = go, .arg = w};
 	TAILQ_INIT(&w->open);
 	TAILQ_INSERT_TAIL(&all->list, w, link);
-	w->ends_ns = loop_mono(r->server->loop) + WAITING_NS;
+	bool sooner = r->timeout_ns > 0 && r->timeout_ns < WAITING_NS;
+	w->ends_ns = loop_mono(r->server->loop) + (sooner ? r->timeout_ns : WAITING_NS);
 	arena_defer(r->exchange->arena, waiting_free, w);
 	r->waiting = w;
 	return w;

@@ -8,7 +8,7 @@
  * another one and is asked anew: what is stored is what was admitted, and no write is lost between.
  * What a write draws for itself (time, uid, a generated name) is the same each time (request_fixed).
  *
- * Limits: WAITING_NS for all of it (504), WAITING_AGAIN_MAX questions about one object that changes
+ * Limits: WAITING_NS, or ?timeout= of the request, for all of it (504), WAITING_AGAIN_MAX questions about one object that changes
  * all the time (409), WAITING_CALLS at a time of one request, WAITING_BYTES_MAX of questions in one
  * go (the rest is asked in the next one), of an answer HTTP_BODY_BYTES_MAX. A client that goes away
  * ends its questions. The questions of a turn are sent after it.

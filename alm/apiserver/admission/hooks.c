@@ -274,3 +274,16 @@ int hooks_check_body(struct request *r, const struct obj *body, const char *grou
 		return -err->code;
 	return hooks_any(r, HOOKS_VALIDATING) ? validate_all(&asked, err) : 0;
 }
+
+int hooks_check_review(struct request *r, const struct obj *body, struct error *err)
+{
+	const struct kind *k = r->kind;
+	struct asked asked;
+	if (!hooks_any(r, HOOKS_MUTATING) && !hooks_any(r, HOOKS_VALIDATING))
+		return 0;
+	asked_body(&asked, r, body, k->group, k->version, k->kind,
+		   cstr_eq(request_query(r, "dryRun"), "All"));
+	if (hooks_any(r, HOOKS_MUTATING) && mutate_nothing(&asked, err) < 0)
+		return -err->code;
+	return hooks_any(r, HOOKS_VALIDATING) ? validate_all(&asked, err) : 0;
+}

@@ -33,4 +33,7 @@ void hooks_ask_delete(struct mutation *m);
 int hooks_check_body(struct request *r, const struct obj *body, const char *group,
 		     const char *version, const char *kind, bool dry_run, struct error *err);
 
+/* The same of a review (TokenReview and the like) of the request's kind: webhooks alone are asked about those. */
+int hooks_check_review(struct request *r, const struct obj *body, struct error *err);
+
 #endif

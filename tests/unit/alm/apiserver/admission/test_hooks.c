@@ -236,6 +236,43 @@ static void test_hooks__all_of_it_has_an_end(void **state)
 	expect(f, "GET", MAPS "/a", NULL, 404);
 }
 
+/* A client may want it sooner; what is no duration is refused, but of a watch. */
+static void test_hooks__a_client_says_how_long(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *fault;
+	} rows[] = {
+		{"x",
+		 "invalid timeout specified in the request URL - time: invalid duration \"x\""},
+		{"5", "time: missing unit in duration \"5\""},
+		{"7d", "time: unknown unit \"d\" in duration \"7d\""},
+		{"1m2y", "time: unknown unit"},
+	};
+	CLEANUP(apifake_freep) struct apifake *f = fake_new(false, false);
+	configure(f, false, "v", URL("v"), "");
+	hook_fake_answer("/v", 200, YES);
+	hook_fake_hold(true);
+	size_t a = apifake_send(f, "POST", MAPS "?timeout=5s", NULL, MAP("a", ""));
+	size_t b = apifake_send(f, "POST", MAPS "?timeout=0s", NULL, MAP("b", ""));
+	apifake_run(f);
+	apifake_advance(f, 6 * SECOND_NS);
+	assert_int_equal(apifake_answer(f, a).status, 504);
+	assert_int_equal(apifake_answer(f, b).status, 0);
+	apifake_advance(f, 30 * SECOND_NS);
+	assert_int_equal(apifake_answer(f, b).status, 504);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(256);
+		strbuf_addf(&path, MAPS "?timeout=%s", rows[i].text);
+		expect_message(expect(f, "GET", path.buf, NULL, 400), rows[i].fault);
+	}
+	expect(f, "GET", MAPS "?timeout=-1s", NULL, 200);
+	expect(f, "GET", "/version?timeout=1h30m", NULL, 200);
+	size_t watch = apifake_send(f, "GET", MAPS "?watch=1&timeout=x", NULL, NULL);
+	assert_int_equal(apifake_answer(f, watch).status, 200);
+	apifake_close(f, watch);
+}
+
 /* What is configured counts when the write goes on, too. */
 static void test_hooks__configurations_as_they_are_now(void **state)
 {
@@ -479,6 +516,34 @@ static void test_hooks__subresources_with_a_body(void **state)
 		       "attempted to modify the object, which is not supported for this operation");
 }
 
+/* A review is created, too: webhooks may refuse it, and cannot change it here; policies are not about it. */
+static void test_hooks__reviews(void **state)
+{
+	(void)state;
+#define ACCESS "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+	static const char review[] =
+		"{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SelfSubjectAccessReview\","
+		"\"spec\":{\"resourceAttributes\":{\"verb\":\"get\",\"resource\":\"pods\"}}}";
+	static const char about_reviews[] =
+		"{\"metadata\":{\"name\":\"r\"},\"webhooks\":[{\"name\":\"r.example.com\","
+		"\"clientConfig\":{" URL(
+			"r") "},\"sideEffects\":\"None\","
+			     "\"admissionReviewVersions\":[\"v1\"],\"rules\":[{\"apiGroups\":[\"*"
+			     "\"],"
+			     "\"apiVersions\":[\"*\"],\"operations\":[\"CREATE\"],\"resources\":["
+			     "\"selfsubjectaccessreviews\"]}]}]}";
+	CLEANUP(apifake_freep) struct apifake *f = fake_new(false, false);
+	expect(f, "POST", VALIDATING, about_reviews, 201);
+	hook_fake_answer("/r", 200, NO);
+	expect(f, "POST", ACCESS, review, 400);
+	assert_string_equal(obj_str(hook_fake_call(0)->review, "request.kind.kind"),
+			    "SelfSubjectAccessReview");
+	hook_fake_answer("/r", 200, YES);
+	struct answer a = expect(f, "POST", ACCESS, review, 201);
+	assert_true(obj_flag(a.json, "status.allowed", false));
+#undef ACCESS
+}
+
 /* The server's own writers end what was admitted. */
 static void test_hooks__the_server_itself_does_not_ask(void **state)
 {
@@ -582,6 +647,8 @@ int main(void)
 		cmocka_unit_test(test_hooks__what_changes_all_the_time_is_a_conflict),
 		cmocka_unit_test(test_hooks__a_client_that_goes),
 		cmocka_unit_test(test_hooks__all_of_it_has_an_end),
+		cmocka_unit_test(test_hooks__a_client_says_how_long),
+		cmocka_unit_test(test_hooks__reviews),
 		cmocka_unit_test(test_hooks__configurations_as_they_are_now),
 		cmocka_unit_test(test_hooks__configurations_come_and_go),
 		cmocka_unit_test(test_hooks__connections_are_kept_and_bounded),
