@@ -14,6 +14,7 @@
 #include "alm/apiserver/kinds/defaults.h"
 #include "alm/apiserver/kinds/limit_range.h"
 #include "alm/apiserver/kinds/own_crd.h"
+#include "alm/apiserver/kinds/pod_amount.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/limits.h"
 #include "alm/apiserver/status.h"
@@ -198,6 +199,41 @@ static void aggregation_validate(struct mutation *m, struct field_errors *e)
 				 "Invalid value: must have at most %d items", RBAC_SELECTORS_MAX);
 }
 
+/* A list and the member that was there before it are one: the list's first, and what states only the member is heard. */
+static void default_plural(struct obj *o, const char *one, const char *many, const char *key)
+{
+	const char *single = obj_str(o, one);
+	const struct obj *first = obj_at(obj_get(o, many), 0);
+	const char *listed = key ? obj_str(first, key) : obj_as_string(first);
+	if (obj_type(o) != OBJ_MAP || !single || !*single || cstr_eq(single, listed))
+		return;
+	struct obj *list = obj_list(), *item = key ? obj_map() : obj_string(single);
+	if (key)
+		obj_set_str(item, key, single);
+	obj_append(list, item);
+	obj_set(o, many, list);
+}
+
+static void pod_default(struct mutation *m)
+{
+	default_plural(obj_get_mut(m->after, "status"), "podIP", "podIPs", "ip");
+}
+
+/* Controllers take a Pod without a phase for one that was not created. */
+static void pod_late(struct mutation *m)
+{
+	limits_apply(m);
+	if (m->head || m->whole)
+		return;
+	obj_set_path(m->after, "status.phase", obj_string("Pending"));
+	obj_set_path(m->after, "status.qosClass", obj_string(pod_quality(m->after)));
+}
+
+static void node_default(struct mutation *m)
+{
+	default_plural(obj_get_mut(m->after, "spec"), "podCIDR", "podCIDRs", NULL);
+}
+
 static void range_default(struct mutation *m)
 {
 	limit_range_default(m->after);
@@ -280,7 +316,8 @@ static const struct {
 	{"", "services", NULL, service_late, service_validate},
 	{"", "events", NULL, event_late, event_validate},
 	{"", "limitranges", range_default, NULL, NULL},
-	{"", "pods", NULL, limits_apply, NULL},
+	{"", "nodes", node_default, NULL, NULL},
+	{"", "pods", pod_default, pod_late, NULL},
 	{ADMISSION_GROUP, "mutatingadmissionpolicies", policy_default_of, NULL, mutating_validate},
 	{ADMISSION_GROUP, "mutatingadmissionpolicybindings", binding_default_of, NULL,
 	 mutating_binding_validate},

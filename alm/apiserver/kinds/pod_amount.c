@@ -39,3 +39,30 @@ struct amount amount_of_pod(const struct obj *pod, const char *list, const char 
 	}
 	return peak.is_there && (!sum.is_there || peak.q.nanos > sum.q.nanos) ? peak : sum;
 }
+
+static bool is_guaranteed(const struct obj *container)
+{
+	static const char *const names[] = {"cpu", "memory"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const struct obj *limit =
+			obj_get(obj_path(container, "resources.limits"), names[i]);
+		const struct obj *request =
+			obj_get(obj_path(container, "resources.requests"), names[i]);
+		if (!limit || (request && !obj_equal(limit, request)))
+			return false;
+	}
+	return true;
+}
+
+const char *pod_quality(const struct obj *pod)
+{
+	const struct obj *list = obj_path(pod, "spec.containers");
+	bool any = false, all = obj_len(list) > 0;
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *c = obj_at(list, i);
+		any = any || obj_len(obj_path(c, "resources.limits")) ||
+		      obj_len(obj_path(c, "resources.requests"));
+		all = all && is_guaranteed(c);
+	}
+	return all ? "Guaranteed" : any ? "Burstable" : "BestEffort";
+}

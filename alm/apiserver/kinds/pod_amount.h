@@ -17,4 +17,7 @@ struct amount amount_in(const struct obj *resources, const char *list, const cha
  * init container beside the restartable ones before it. */
 struct amount amount_of_pod(const struct obj *pod, const char *list, const char *name);
 
+/* status.qosClass of a Pod with its defaults. */
+const char *pod_quality(const struct obj *pod);
+
 #endif

@@ -1,6 +1,7 @@
 /* simulate_pods: Pods and what a kubelet would say of them. See simulate_internal.h. */
 #include <string.h>
 
+#include "alm/apiserver/kinds/pod_amount.h"
 #include "alm/apiserver/loops/engine.h"
 #include "alm/apiserver/loops/simulate_internal.h"
 #include "alm/obj/condition.h"
@@ -116,33 +117,6 @@ static struct obj *container_status(const struct pass *p, const struct life *l,
 	return s;
 }
 
-static bool is_guaranteed(const struct obj *container)
-{
-	static const char *const names[] = {"cpu", "memory"};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		const struct obj *limit =
-			obj_get(obj_path(container, "resources.limits"), names[i]);
-		const struct obj *request =
-			obj_get(obj_path(container, "resources.requests"), names[i]);
-		if (!limit || (request && !obj_equal(limit, request)))
-			return false;
-	}
-	return true;
-}
-
-static const char *quality(const struct obj *pod)
-{
-	const struct obj *list = obj_path(pod, "spec.containers");
-	bool any = false, all = obj_len(list) > 0;
-	for (size_t i = 0; i < obj_len(list); i++) {
-		const struct obj *c = obj_at(list, i);
-		any = any || obj_len(obj_path(c, "resources.limits")) ||
-		      obj_len(obj_path(c, "resources.requests"));
-		all = all && is_guaranteed(c);
-	}
-	return all ? "Guaranteed" : any ? "Burstable" : "BestEffort";
-}
-
 /* As a kubelet prints them: without what is empty. */
 static void add_condition(const struct pass *p, struct obj *s, const char *type, bool is_true,
 			  const char *reason, const char *message)
@@ -203,7 +177,7 @@ static void set_status(struct pass *p, struct obj *pod, const struct fault *f)
 	obj_set(pod, "status", obj_map());
 	struct obj *s = obj_get_mut(pod, "status");
 	obj_set_str(s, "phase", l.phase);
-	obj_set_str(s, "qosClass", quality(pod));
+	obj_set_str(s, "qosClass", pod_quality(pod));
 	set_conditions(p, s, &l);
 	if (!l.is_scheduled)
 		return;

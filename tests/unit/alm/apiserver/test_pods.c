@@ -1,4 +1,7 @@
 /* test_pods.c: subresources of pods and of certificate requests; texts as a real 1.36 has them. */
+#include <string.h>
+
+#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/exchange_fake.h"
 #include "tests/lib/test.h"
@@ -133,6 +136,45 @@ static void test_pods__ephemeral_containers_are_added_by_their_own_path(void **s
 	assert_null(obj_path(a.json, "spec.nodeName"));
 }
 
+/* The real StatefulSet controller takes a Pod without a phase for one that was not created, and kwok states one address. */
+static void test_pods__what_controllers_look_for(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *resources, *quality;
+	} rows[] = {
+		{"{}", "BestEffort"},
+		{"{\"requests\":{\"cpu\":\"1\"}}", "Burstable"},
+		{"{\"limits\":{\"cpu\":\"1\",\"memory\":\"1Gi\"}}", "Guaranteed"},
+	};
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct answer x = expect(
+			201, "POST", PODS,
+			arena_fmt(a,
+				  "{\"metadata\":{\"name\":\"q%zu\"},\"spec\":{\"containers\":[{"
+				  "\"name\":"
+				  "\"c\",\"image\":\"i\",\"resources\":%s}]},\"status\":{\"phase\":"
+				  "\"Running\"}}",
+				  i, rows[i].resources));
+		assert_string_equal(obj_str(x.json, "status.phase"), "Pending");
+		assert_string_equal(obj_str(x.json, "status.qosClass"), rows[i].quality);
+		CLEANUP(xfreep) char *managed =
+			json_text(obj_path(x.json, "metadata.managedFields"));
+		assert_null(strstr(managed, "f:status"));
+	}
+	struct answer x =
+		apifake_do_type(f, "PATCH", PODS "/q0/status", "application/merge-patch+json",
+				"{\"status\":{\"podIP\":\"10.0.0.8\"}}");
+	assert_string_equal(obj_str(obj_at(obj_path(x.json, "status.podIPs"), 0), "ip"),
+			    "10.0.0.8");
+	assert_string_equal(obj_str(x.json, "status.qosClass"), "BestEffort");
+	x = expect(201, "POST", "/api/v1/nodes",
+		   "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"podCIDR\":\"10.1.0.0/24\"}}");
+	assert_string_equal(obj_as_string(obj_at(obj_path(x.json, "spec.podCIDRs"), 0)),
+			    "10.1.0.0/24");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,6 +184,7 @@ int main(void)
 		TEST(binding_gives_a_node_once),
 		TEST(approval_writes_conditions_alone),
 		TEST(ephemeral_containers_are_added_by_their_own_path),
+		TEST(what_controllers_look_for),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
