@@ -39,7 +39,8 @@ static const char *apply(const struct policy_input *in, const struct schema *sch
 	struct obj *config = NULL;
 	if (fault)
 		return arena_fmt(a, "type mismatch: %s", fault);
-	if (cel_to_obj(v, &config, &err) < 0)
+	size_t left = CEL_OBJ_BYTES_MAX;
+	if (cel_to_obj(v, &left, &config, &err) < 0)
 		return arena_fmt(a, "invalid return type: %s", err.msg);
 	obj_keep(a, config);
 	obj_set(config, "apiVersion", obj_ref(obj_get(in->object, "apiVersion")));
@@ -61,7 +62,7 @@ static void set_text(struct obj *op, const char *key, const struct cel_value *m,
 		obj_set_str(op, key, "");
 }
 
-static const char *add_op(const struct cel_value *m, struct obj *ops, struct arena *a)
+static const char *add_op(const struct cel_value *m, struct obj *ops, size_t *left, struct arena *a)
 {
 	struct obj *op = obj_map(), *value;
 	struct cel_value v;
@@ -83,7 +84,7 @@ static const char *add_op(const struct cel_value *m, struct obj *ops, struct are
 	const char *fault = cel_message_fault(&v, a);
 	if (fault)
 		return arena_fmt(a, "type mismatch: %s", fault);
-	if (cel_to_obj(&v, &value, &err) < 0)
+	if (cel_to_obj(&v, left, &value, &err) < 0)
 		return arena_fmt(a,
 				 "JSONPath valueExpression evaluated to a type that could not "
 				 "marshal to JSON: %s",
@@ -98,14 +99,14 @@ static const char *patch(const struct policy_input *in, const struct cel_value *
 	struct obj *ops = obj_keep(a, obj_list());
 	struct error err = ERROR_INIT;
 	const char *fault = NULL;
-	size_t n = v->kind == CEL_LIST ? cel_size(v) : 0;
+	size_t n = v->kind == CEL_LIST ? cel_size(v) : 0, left = CEL_OBJ_BYTES_MAX;
 	if (v->kind != CEL_LIST)
 		return "type mismatch: JSONPatchType.expression should evaluate to array";
 	if (n > PATCH_OPS_MAX)
 		return "the patch has more than 10000 operations";
 	for (size_t i = 0; i < n && !fault; i++) {
 		struct cel_value one = cel_item(v, i);
-		fault = add_op(&one, ops, a);
+		fault = add_op(&one, ops, &left, a);
 	}
 	if (fault)
 		return fault;

@@ -154,6 +154,19 @@ static void test_mutating_policies__budgets(void **state)
 	assert_non_null(strstr(obj_str(a.json, "message"), "cost limit exceeded"));
 	assert_string_equal(obj_str(a.json, "reason"), "Invalid");
 #undef TEN
+	/* one text, named ten thousand times */
+	expect(f, "PATCH", POLICIES "/p",
+	       "{\"spec\":{\"mutations\":[{\"patchType\":\"JSONPatch\",\"jsonPatch\":{"
+	       "\"expression\":"
+	       "\"object.data.many.split('').map(c, JSONPatch{op: 'add', path: '/data/x', value: "
+	       "object.data.many})\"}}]}}",
+	       200);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
+	strbuf_adds(&b, "{\"metadata\":{\"name\":\"m\"},\"data\":{\"many\":\"");
+	strbuf_pad(&b, 'x', 9000);
+	strbuf_adds(&b, "\"}}");
+	a = expect(f, "POST", MAPS, b.buf, 403);
+	assert_non_null(strstr(obj_str(a.json, "message"), "too large"));
 }
 
 int main(void)
