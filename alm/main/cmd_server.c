@@ -5,6 +5,7 @@
 
 #include "alm/cli/term.h"
 #include "alm/io/loop_measure.h"
+#include "alm/io/metrics_server.h"
 #include "alm/io/process.h"
 #include "alm/main/anchors.h"
 #include "alm/main/embedded.h"
@@ -14,6 +15,8 @@ struct server_command {
 	struct embedded_config config;
 	struct loop *loop;
 	struct embedded *embedded;
+	const char *metrics_listen;
+	struct metrics_server *metrics_server; /* NULL: none */
 };
 
 static void stopped(void *arg)
@@ -29,10 +32,35 @@ static void on_signal(void *arg, int signal)
 	embedded_stop(c->embedded, stopped, c);
 }
 
+static int start(struct server_command *c, struct error *err)
+{
+	c->loop = loop_event_new();
+	c->config.metrics = metrics_new();
+	loop_measure(c->loop, c->config.metrics);
+	const struct metrics_server_config msc = {.listen = c->metrics_listen,
+						  .hosts = c->config.hosts.names,
+						  .n_hosts = c->config.hosts.n,
+						  .metrics = c->config.metrics};
+	if (metrics_server_start(c->loop, &msc, &c->metrics_server, err) < 0 ||
+	    embedded_start(&c->config, c->loop, &c->embedded, err) < 0 || process_confine(err) < 0)
+		return -err->code;
+	return 0;
+}
+
+static void release(struct server_command *c)
+{
+	metrics_server_free(c->metrics_server);
+	embedded_free(c->embedded);
+	loop_free(c->loop);
+	metrics_free(c->config.metrics);
+}
+
 static int run(struct cli *cli, struct error *err)
 {
 	const char *listen = cli_value(cli, "listen");
+	const char *metrics = cli_value(cli, "metrics-listen");
 	struct server_command c = {
+		.metrics_listen = metrics ? metrics : "off",
 		.config = {.data_dir = cli_data_dir(cli),
 			   .listen = listen ? listen : "127.0.0.1:6443",
 			   .token_file = cli_value(cli, "token-file"),
@@ -49,29 +77,29 @@ static int run(struct cli *cli, struct error *err)
 		return error_set(err, E_USAGE,
 				 "--audit-retain is of an audit log, and --no-audit keeps none");
 	c.config.anchors = &anchors;
-	c.loop = loop_event_new();
-	c.config.metrics = metrics_new();
-	loop_measure(c.loop, c.config.metrics);
-	if (embedded_start(&c.config, c.loop, &c.embedded, err) < 0 || process_confine(err) < 0) {
-		embedded_free(c.embedded);
-		loop_free(c.loop);
-		metrics_free(c.config.metrics);
+	if (start(&c, err) < 0) {
+		release(&c);
 		return -err->code;
 	}
 	loop_on_signal(c.loop, on_signal, &c);
 	term_print("alm server: https://%s, kubeconfig %s\n", embedded_address(c.embedded),
 		   embedded_kubeconfig(c.embedded));
+	if (c.metrics_server)
+		term_print("alm server: metrics http://%s/metrics\n",
+			   metrics_server_address(c.metrics_server));
 	print_protection("alm server", NULL);
 	(void)term_flush();
 	loop_run(c.loop);
-	embedded_free(c.embedded);
-	loop_free(c.loop);
-	metrics_free(c.config.metrics);
+	release(&c);
 	return 0;
 }
 
 static const struct cmd_option options[] = {
 	{"listen", "ADDR:PORT", "address of the API (default 127.0.0.1:6443; port 0: a free one)",
+	 0},
+	{"metrics-listen", "ADDR:PORT",
+	 "address of /metrics, /healthz and /readyz for everybody (default off; port 0: a free "
+	 "one)",
 	 0},
 	{"token-file", "FILE",
 	 "more users: TOKEN,USER,UID,\"GROUP,GROUP\" a line; not for others to read (chmod 600)",

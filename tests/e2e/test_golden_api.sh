@@ -9,7 +9,7 @@ command -v python3 >/dev/null || {
 	echo "ok 1 - golden # SKIP no python3"
 	exit 0
 }
-server_start "$@" || {
+server_start --metrics-listen 127.0.0.1:0 "$@" || {
 	not_ok "golden: the server starts"
 	exit 1
 }
@@ -31,5 +31,11 @@ elif [ -n "$gone" ]; then
 	not_ok "golden: $matching of 187 match; remove from differs.txt: $gone"
 else
 	ok "golden: $matching of 187 match"
+fi
+metrics=$(grep -o 'http://[^ ]*' "$dir/out")
+if curl -s "$metrics" | grep -q '^alm_api_requests_total'; then
+	ok "--metrics-listen: what the requests were, at $metrics"
+else
+	not_ok "--metrics-listen: no metrics at '$metrics'"
 fi
 finish
