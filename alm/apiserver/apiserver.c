@@ -227,6 +227,7 @@ static void trim(void *arg)
 		return;
 	s->had_large_body = false;
 	audit_trim(s->audit);
+	obj_forget_keys();
 	pool_trim();
 }
 

@@ -312,6 +312,7 @@ static void trim(void *arg)
 	trees_clear(m->trees);
 	trees_clear(m->live);
 	audit_trim(m->c.audit);
+	obj_forget_keys();
 	pool_trim();
 }
 

@@ -53,6 +53,8 @@ struct obj *obj_copy(const struct obj *o); /* deep */
 struct obj *obj_copy_shallow(const struct obj *o);
 /* Memory of all objects that live, as pool.h and malloc take it. */
 size_t obj_bytes(void);
+/* The keys that are kept for the next map: each holds a page of the pool's when all else has gone. */
+void obj_forget_keys(void);
 /* Of a list (map); an empty one if o is absent, null or of another type. */
 struct obj *obj_copy_list(const struct obj *o);
 struct obj *obj_copy_map(const struct obj *o);

@@ -54,9 +54,18 @@ static struct str key_str(const struct obj *key)
 }
 
 /* A key of the API comes again and again: one node of it is shared. */
+static struct obj *cache[CACHE_SIZE];
+
+void obj_forget_keys(void)
+{
+	for (size_t i = 0; i < CACHE_SIZE; i++) {
+		obj_unref(cache[i]);
+		cache[i] = NULL;
+	}
+}
+
 static struct obj *key_node(struct str key)
 {
-	static struct obj *cache[CACHE_SIZE];
 	if (key.len == 0 || key.len > CACHED_KEY_MAX)
 		return obj_stringn(key);
 	size_t first = (unsigned char)key.ptr[0], last = (unsigned char)key.ptr[key.len - 1];

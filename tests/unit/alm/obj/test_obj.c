@@ -300,6 +300,30 @@ static void test_obj__keep_ties_to_the_arena(void **state)
 	arena_free(a);
 }
 
+/* Each name is kept for the next map, until it is asked to go; maps that have it keep it. */
+static void test_obj__keys_that_are_kept_go(void **state)
+{
+	(void)state;
+	obj_forget_keys();
+	size_t before = obj_bytes();
+	CLEANUP(obj_unrefp) struct obj *lives = obj_map();
+	obj_set_str(lives, "key17", "v");
+	size_t with = obj_bytes();
+	for (int i = 0; i < 500; i++) {
+		char key[16];
+		snprintf(key, sizeof(key), "key%d", i);
+		CLEANUP(obj_unrefp) struct obj *o = obj_map();
+		obj_set_str(o, key, "v");
+	}
+	assert_true(obj_bytes() > with);
+	obj_forget_keys();
+	assert_int_equal(obj_bytes(), with);
+	assert_string_equal(obj_str(lives, "key17"), "v");
+	obj_unref(lives);
+	lives = NULL;
+	assert_int_equal(obj_bytes(), before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -316,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_obj__equality_ignores_order_of_members),
 		cmocka_unit_test(test_obj__strings_may_hold_nul),
 		cmocka_unit_test(test_obj__keep_ties_to_the_arena),
+		cmocka_unit_test(test_obj__keys_that_are_kept_go),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
