@@ -9,6 +9,7 @@
 #include "alm/cli/nearest.h"
 #include "alm/cli/term.h"
 #include "alm/client/kubeconfig.h"
+#include "alm/client/status_text.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -213,7 +214,7 @@ static int reply_of(struct waiter *w, const struct session_request *q, struct se
 	const char *message = obj_str(body, "message"), *reason = obj_str(body, "reason");
 	int code = error_from_http(w->status, reason ? reason : "");
 	if (w->status >= 400 && message)
-		return error_set(err, code, "%s", message);
+		return status_text_error(err, code, message);
 	if (w->status >= 400)
 		return error_set(err, code, "%s %s: HTTP %d %s", q->method, q->target, w->status,
 				 error_reason(code));

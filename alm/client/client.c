@@ -8,6 +8,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/client/client_internal.h"
+#include "alm/client/status_text.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
@@ -60,7 +61,7 @@ void client_status_error(const struct obj *status, int http, struct error *ret,
 	int64_t after = obj_i64(status, "details.retryAfterSeconds", 0);
 	int known = error_from_http(http ? http : (int)code, reason ? reason : "");
 	if (message && *message)
-		error_set(ret, known, "%s", message);
+		status_text_error(ret, known, message);
 	else
 		error_set(ret, known, "the server answered %d", http ? http : (int)code);
 	if (after > 0 && after <= RETRY_AFTER_MAX / NS_PER_S)

@@ -55,6 +55,8 @@ soon "R2 a push is applied within the interval" "2" value b
 code "a mirror that was made anew knows what was applied" 0 "\"between\"" alm audit query --data-dir "$data" --reason Superseded -o json
 is "and an ordinary push is none that rewrote the history" "[]" "$(rows --reason HistoryRewritten -o json)"
 git -C ssot rm -q apps/b.yaml
+k create namespace elsewhere >/dev/null
+k get configmap b -o json | jq '{apiVersion, kind, data, metadata: {name: "b", namespace: "elsewhere", labels: .metadata.labels, annotations: .metadata.annotations}} | .data.v = "1"' | k apply -f - >/dev/null
 k patch configmap b --type=merge -p '{"metadata":{"finalizers":["example.com/hold"]}}' >/dev/null
 push 'drop b'
 waits() { k get bundle web -o 'jsonpath={.status.state} {.status.conditions[?(@.type=="Ready")].message}'; }
@@ -159,6 +161,12 @@ has "  which says so" "approved the deletes of bundle/web" "$said"
 soon "and they go" "gone" value more3
 soon "to the end" "Synced $head" state
 code "there is nothing more to approve" 3 "holds no deletes: it is Synced" alm approve bundle/web --prune --reason again
+
+# As the server counts: ALM has deleted much by now, and nothing where no Bundle is, whatever marks it has.
+deletes() { alm audit query --type Write --reason Deleted --limit 10000 -o json | jq -r '.[] | select((.body.clientId // "") | startswith("alm-")) | .subject.kind + " in " + .subject.namespace' | sort -u; }
+is "R12 no DELETE request went elsewhere" "Bundle in
+ConfigMap in default" "$(deletes)"
+is "R12 what looks like ours stays there" "1" "$(k get configmap b -n elsewhere -o 'jsonpath={.data.v}')"
 
 # Hooks: a Bundle that would be read once an hour.
 mkdir -p ssot/hooked
