@@ -108,9 +108,9 @@ static bool is_about_source(const struct outcome *r)
 {
 	return r->reason == REASON_GIT_MISSING || r->reason == REASON_CREDENTIALS_REJECTED ||
 	       r->reason == REASON_HOST_KEY_UNKNOWN || r->reason == REASON_HOST_KEY_CHANGED ||
-	       r->reason == REASON_LIMIT_EXCEEDED ||
-	       r->reason == REASON_BRANCH_NOT_FOUND || r->reason == REASON_SOURCE_EMPTY ||
-	       r->reason == REASON_SIGNATURE_INVALID || (!r->reason && r->code == E_NOTALLOWED);
+	       r->reason == REASON_LIMIT_EXCEEDED || r->reason == REASON_BRANCH_NOT_FOUND ||
+	       r->reason == REASON_SOURCE_EMPTY || r->reason == REASON_SIGNATURE_INVALID ||
+	       (!r->reason && r->code == E_NOTALLOWED);
 }
 
 static enum bundle_source source_of(const struct bundle_pass *s)
