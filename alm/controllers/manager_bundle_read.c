@@ -19,6 +19,7 @@ struct reading {
 	struct bundle_spec spec;
 	struct client_call *asked; /* ConfigMap of keys, or Secret */
 	struct git_keys keys;
+	struct bundle_rollout rollout;
 	struct git_read *git;
 	struct render_call render;
 	struct task refuse; /* what cannot be started is told in a later turn */
@@ -129,6 +130,7 @@ static void set_head(struct bundle_slot *s, const char *head, const struct error
 	s->head = xstrdup(head);
 	s->generation = meta_generation(s->reading->bundle);
 	memcpy(s->keys, s->reading->keys.digest, sizeof(s->keys));
+	memcpy(s->rollout, s->reading->rollout.digest, sizeof(s->rollout));
 	s->failed = err ? *err : ERROR_INIT;
 }
 
@@ -186,8 +188,11 @@ static int take_flat(struct bundle_slot *s, const struct obj *rendered, struct u
 	const struct bundle_scopes scopes = {.fn = scope_of, .arg = s->b->m};
 	struct unit_options o;
 	struct bundle_made made;
-	if (bundle_unit_options(s, r->a, &o, err) < 0 ||
-	    bundle_make(&r->spec, rendered, &scopes, &o, r->a, NULL, &made, err) < 0 ||
+	if (bundle_unit_options(s, r->a, &o, err) < 0)
+		return -err->code;
+	o.rollout = r->rollout.rollout;
+	o.rollout_text = r->rollout.text;
+	if (bundle_make(&r->spec, rendered, &scopes, &o, r->a, NULL, &made, err) < 0 ||
 	    check_empty(s, &made.flat, err) < 0)
 		return -err->code;
 	obj_set_str(r->read, "digest", made.unit->digest);
@@ -311,7 +316,8 @@ static void read_git(struct bundle_slot *s, const struct credentials *c)
 	const struct manager_config *mc = &s->b->m->c;
 	struct reading *r = s->reading;
 	bool known = s->generation == meta_generation(r->bundle) &&
-		     !strcmp(s->keys, r->keys.digest) && (s->read || s->failed.code);
+		     !strcmp(s->keys, r->keys.digest) && !strcmp(s->rollout, r->rollout.digest) &&
+		     (s->read || s->failed.code);
 	const char *hidden[4], *dir = bundle_mirror_dir(s->b, r->bundle, &r->spec, r->a);
 	list_hidden(c, r->a, hidden);
 	bundle_mirror_use(s, dir);
@@ -431,7 +437,8 @@ static void start_reading(struct bundle_slot *s)
 	const struct manager *m = s->b->m;
 	struct reading *r = s->reading;
 	struct error err = ERROR_INIT;
-	if (bundle_place_read(m, r->spec.url, r->a, &r->place, &err) < 0)
+	if (bundle_place_read(m, r->spec.url, r->a, &r->place, &err) < 0 ||
+	    bundle_rollout_read(m, r->spec.rollout, r->a, &r->rollout, &err) < 0)
 		refuse(s, &err);
 	else if (r->spec.keys)
 		ask_keys(s);

@@ -33,8 +33,9 @@ struct bundle_slot {
 	/* Read last, well or not: the same head is not read again for the same spec. */
 	char *head;
 	int64_t generation;
-	char keys[SHA256_HEX]; /* digest of those that judged it; "": none */
-	struct error failed;   /* what is wrong with that head */
+	char keys[SHA256_HEX];    /* digest of those that judged it; "": none */
+	char rollout[SHA256_HEX]; /* ... and of the Rollout that it was made with */
+	struct error failed;      /* what is wrong with that head */
 	struct bundle_rejected rejected;
 	struct obj *read;  /* the last good one; NULL: none */
 	struct arena *a;   /* of next; NULL with it */
@@ -59,6 +60,15 @@ struct bundles {
 	bool cleared;      /* nor a key of ssh in one */
 };
 
+/* What spec.rolloutRef names, as it is now; digest of what of it counts. All empty: there is none. */
+struct bundle_rollout {
+	struct rollout *rollout;
+	const struct obj *text;
+	char digest[SHA256_HEX];
+};
+/* name NULL: none. In the arena. E_INVALID with the field, E_UNAVAILABLE. */
+int bundle_rollout_read(const struct manager *m, const char *name, struct arena *a,
+			struct bundle_rollout *ret, struct error *err);
 /* Made where it is missing. */
 struct bundle_slot *bundle_slot_of(struct bundles *b, const char *name);
 void bundle_slot_free(void *p); /* of the map */

@@ -23,8 +23,9 @@ static void add_step(struct tally *t, const char *key, const struct obj *step)
 	t->finished += cstr_eq(state, "Finished");
 	bool failed = cstr_eq(state, "Failed");
 	t->failed += failed;
-	/* what was measured of one that is through */
-	if ((failed || (message && cstr_eq(state, "Finished"))) && t->why.len < MESSAGE_MAX)
+	/* what was measured of one that is through, and how far a canary is */
+	bool told = message && (cstr_eq(state, "Finished") || obj_len(obj_get(step, "canary")));
+	if ((failed || told) && t->why.len < MESSAGE_MAX)
 		strbuf_addf(&t->why, "%sstep %s: %s", t->why.len ? "; " : "", name_of(key),
 			    message ? message : "");
 }

@@ -8,7 +8,7 @@
  *	- name: web
  *	  state: Failed
  *	  message: "step grafana/deployment.yaml: ImagePullBackOff: ..."   of the steps that failed, and
- *	                                             what was measured of those that are through
+ *	                                             what was measured of those that are through, and how far a canary is
  */
 #ifndef ALM_UNIT_FEEDBACK_H
 #define ALM_UNIT_FEEDBACK_H

@@ -139,7 +139,7 @@ start
 soon "the primary is deleted meanwhile" "1 1" replicas
 k delete deployment web >/dev/null
 ended "  the run has failed" 1
-has "  and says why, and so does the log" "PrimaryGone" "$(cat runner.out | grep -F "$(told CanaryAborted | grep PrimaryGone)")"
+has "  and says why, and so does the log" "PrimaryGone" "$(grep -F "$(told CanaryAborted | grep PrimaryGone)" runner.out)"
 is "  what was there before is there again, no canary" "web:7 1 " "$(image) $(left)"
 
 # What has no canary is refused before anything is written.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Success checks by Prometheus (L31 of capabilities.md; targets 18 and 19) of `alm run`, against a server that says what it is told to:
 # thresholds, no data, a server that is away, hangs, floods or talks rubbish, tokens over TLS.
-# shellcheck disable=SC2119
+# shellcheck disable=SC2119,SC2086
 set -u
 # shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh

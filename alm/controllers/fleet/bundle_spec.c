@@ -172,7 +172,6 @@ static int check_unbuilt(const struct obj *o, struct error *err)
 		"spec.pins",
 		"spec.prune.grace",
 		"spec.renderer",
-		"spec.rolloutRef",
 		"spec.stages",
 		"spec.timeouts",
 		"spec.values",
@@ -200,7 +199,10 @@ int bundle_spec_read(const struct obj *o, struct arena *a, struct bundle_spec *b
 				  .orphans = cstr_eq(obj_str(o, "spec.deletion"), "Orphan"),
 				  .spares = cstr_eq(obj_str(o, "spec.prune.mode"), "None"),
 				  .paused = obj_flag(o, "spec.paused", false),
+				  .rollout = obj_str(o, "spec.rolloutRef.name"),
 				  .prune_approved = obj_str(o, "spec.approvals.prune.commit")};
+	if (obj_path(o, "spec.rolloutRef") && !(b->rollout && *b->rollout))
+		return invalid("spec.rolloutRef.name", "want a Rollout", err);
 	if (read_account(o, a, b, err) < 0 || read_name(o, b, err) < 0 ||
 	    read_source(o, a, b, err) < 0 || read_interval(o, b, err) < 0)
 		return -err->code;

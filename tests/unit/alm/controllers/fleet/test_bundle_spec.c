@@ -55,6 +55,9 @@ static const struct {
 	 "spec.source.git.verify.keysRef.name: want a ConfigMap"},
 	{"{source: {git: {url: 'file:///srv/x', verify: {keysRef: {name: ''}}}}}",
 	 "spec.source.git.verify.keysRef.name: want a ConfigMap"},
+	{"{source: {git: {url: 'file:///srv/x'}}, rolloutRef: {name: careful}}", NULL},
+	{"{source: {git: {url: 'file:///srv/x'}}, rolloutRef: {}}",
+	 "spec.rolloutRef.name: want a Rollout"},
 	/* what would be believed in if it were dropped in silence */
 	{"{source: {git: {url: 'file:///srv/x', commit: ''}}}", "spec.source.git.commit: " UNBUILT},
 	{"{source: {git: {url: 'file:///srv/x'}}, stages: []}", "spec.stages: " UNBUILT},
