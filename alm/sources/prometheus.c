@@ -38,12 +38,31 @@ void prometheus_cancel(struct prometheus_question *q)
 	xfree(q);
 }
 
+/* The error of an answer with another status than 200, with what it says. */
+static int check(int status, struct str body, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	struct error inner = ERROR_INIT;
+	if (status == 200)
+		return 0;
+	if (json_foreign_parse(body, &o, &inner) == 0 && obj_str(o, "error")) {
+		strbuf_adds(&b, ": ");
+		visible_add(&b, str_clip(str_of(obj_str(o, "error")), SAID_MAX));
+	}
+	int code = status == 401   ? E_UNAUTHORIZED
+		   : status == 403 ? E_FORBIDDEN
+		   : status == 404 ? E_NOTFOUND
+				   : E_UNAVAILABLE;
+	return error_set(err, code, "Prometheus answers %d%s", status, b.buf ? b.buf : "");
+}
+
 /* In a turn of its own: a transport is not freed inside its callback. */
 static void deliver(void *arg)
 {
 	struct prometheus_question *q = arg;
 	if (!q->err.code)
-		(void)prometheus_check(q->status, strbuf_str(&q->body), &q->err);
+		(void)check(q->status, strbuf_str(&q->body), &q->err);
 	q->done(q->arg, strbuf_str(&q->body), q->err.code ? &q->err : NULL);
 	prometheus_cancel(q);
 }
@@ -126,22 +145,4 @@ struct prometheus_question *prometheus_ask(struct loop *l, const struct address_
 const char *prometheus_target(const char *query, struct arena *a)
 {
 	return arena_fmt(a, "/api/v1/query?query=%s", url_encode(str_of(query), a));
-}
-
-int prometheus_check(int status, struct str body, struct error *err)
-{
-	CLEANUP(obj_unrefp) struct obj *o = NULL;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	struct error inner = ERROR_INIT;
-	if (status == 200)
-		return 0;
-	if (json_foreign_parse(body, &o, &inner) == 0 && obj_str(o, "error")) {
-		strbuf_adds(&b, ": ");
-		visible_add(&b, str_clip(str_of(obj_str(o, "error")), SAID_MAX));
-	}
-	int code = status == 401   ? E_UNAUTHORIZED
-		   : status == 403 ? E_FORBIDDEN
-		   : status == 404 ? E_NOTFOUND
-				   : E_UNAVAILABLE;
-	return error_set(err, code, "Prometheus answers %d%s", status, b.buf ? b.buf : "");
 }

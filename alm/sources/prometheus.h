@@ -29,7 +29,5 @@ void prometheus_cancel(struct prometheus_question *q); /* not from inside done; 
 
 /* "/api/v1/query?query=...", behind an address. Arena. */
 const char *prometheus_target(const char *query, struct arena *a);
-/* The error of an answer with another status than 200, with what it says; 0 for 200. */
-int prometheus_check(int status, struct str body, struct error *err);
 
 #endif
