@@ -85,7 +85,7 @@ static int each(void *arg, verify_object_fn fn, void *fn_arg, struct error *err)
 	return r;
 }
 
-static int accept(struct world *w, struct gap_result *ret, struct error *err)
+static int take_gap(struct world *w, struct gap_result *ret, struct error *err)
 {
 	const struct gap_config c = {.db = w->log.db,
 				     .loop = &w->log.loop.base,
@@ -120,7 +120,7 @@ static void test_audit_gap__there_must_be_one(void **state)
 		struct world w;
 		setup(&w, i == 1);
 		w.anyway = i == 2;
-		assert_int_equal(accept(&w, &r, &err), i ? 0 : -E_REFUSED);
+		assert_int_equal(take_gap(&w, &r, &err), i ? 0 : -E_REFUSED);
 		assert_int_equal(r.archive != NULL, i != 0);
 		assert_int_equal(file_exists(path_of("audit.head")), 1);
 		teardown(&w, &r);
@@ -137,7 +137,7 @@ static void test_audit_gap__the_new_log_goes_on_where_the_objects_are(void **sta
 	setup(&w, 3);
 	int64_t had[] = {obj_i64(w.live[0], "status.transitionSeq", 0),
 			 obj_i64(w.live[1], "status.transitionSeq", 0)};
-	assert_ok(accept(&w, &r, &err), &err);
+	assert_ok(take_gap(&w, &r, &err), &err);
 	assert_int_equal(r.rows, ROWS + 1); /* LogOpened */
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
 	char hex[SHA256_HEX];
@@ -194,7 +194,7 @@ static void test_audit_gap__the_largest_that_is_remembered(void **state)
 		w.anchors[1 - first].note = str_of(small.note);
 		w.n_anchors = 2;
 		w.anyway = true;
-		assert_ok(accept(&w, &r, &err), &err);
+		assert_ok(take_gap(&w, &r, &err), &err);
 		again = first_of(&w);
 		assert_int_equal(obj_i64(again, "body.gap.known.size", 0), large.checkpoint.size);
 		assert_int_equal(obj_i64(again, "body.gap.size", 0), large.checkpoint.size);
