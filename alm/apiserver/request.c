@@ -130,11 +130,14 @@ static void parked_done(void *arg, const struct error *err)
 static void count(struct request *r, int status)
 {
 	CLEANUP(strbuf_release) struct strbuf labels = STRBUF_INIT(STRBUF_SMALL);
+	/* names that a user gives would be as many series as he likes */
+	bool named = r->kind && !(r->kind->flags & KIND_CUSTOM);
 	metrics_label(&labels, "verb", r->verb && r->is_resource ? r->verb : "");
+	metrics_label(&labels, "resource", named ? r->kind->plural : "");
 	strbuf_addf(&labels, ",code=\"%d\"", status);
 	metric_add(metrics_counter(r->server->metrics, "alm_api_requests_total",
-				   "Answers by verb and HTTP status; verb is empty for paths "
-				   "without a resource.",
+				   "Answers by verb, built-in resource and HTTP status; verb is "
+				   "empty for paths without a resource.",
 				   labels.buf),
 		   1);
 }

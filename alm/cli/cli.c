@@ -133,12 +133,26 @@ static void print_wrapped(const char *text, size_t indent)
 	}
 }
 
-static void print_options(const char *title, const struct cmd_option *o)
+const char *cli_heading(const struct cmd_heading *headings, const char *option)
+{
+	for (; headings && headings->text; headings++)
+		if (!strcmp(headings->first, option))
+			return headings->text;
+	return NULL;
+}
+
+static void print_options(const char *title, const struct cmd_option *o,
+			  const struct cmd_heading *headings)
 {
 	if (!o || !o->name)
 		return;
 	term_print("\n%s\n", title);
-	for (; o->name; o++) {
+	for (const struct cmd_option *first = o; o->name; o++) {
+		const char *heading = cli_heading(headings, o->name);
+		if (heading && o != first)
+			term_print("\n");
+		if (heading)
+			term_print("%s\n", heading);
 		term_print("%*s", HELP_INDENT, "");
 		if (o->letter)
 			term_print("-%c, ", o->letter);
@@ -169,7 +183,7 @@ static void cli_print_help(const char *path, const struct cmd *cmd)
 	}
 	if (cmd->subs)
 		print_subs(cmd->subs);
-	print_options("OPTIONS", cmd->options);
+	print_options("OPTIONS", cmd->options, cmd->headings);
 	term_print("\nOptions of every command and exit statuses: alm help\n");
 }
 
@@ -243,7 +257,7 @@ static int no_command(const char *path, const struct cmd *const *table, const ch
 	term_print("%s COMMAND [--help]\n", path);
 	print_subs(table);
 	if (table == commands) {
-		print_options("GLOBAL OPTIONS", cli_global_options);
+		print_options("GLOBAL OPTIONS", cli_global_options, NULL);
 		term_print("\nEXIT STATUS\n");
 		print_wrapped("0 done, 1 failed or not found, 2 usage or syntax error, 3 refused, "
 			      "4 audit log altered, 124 timed out",

@@ -26,12 +26,19 @@ struct cmd_option {
 	char letter; /* 'o': -o; 0: none */
 };
 
+/* A part of the options of one command, up to that of the next heading. */
+struct cmd_heading {
+	const char *text;
+	const char *first; /* the name of its first option */
+};
+
 struct cmd {
 	const char *name, *usage;
 	const char *summary;     /* one line for the list of commands */
 	const char *description; /* optional paragraphs */
 	const char *examples;    /* optional */
 	const struct cmd_option *options;
+	const struct cmd_heading *headings; /* of --help, in the order of the options; optional */
 	struct {
 		size_t min, max;
 	} args;
@@ -74,6 +81,9 @@ int cli_int(const struct cli *c, const char *name, int64_t fallback, int64_t *re
 int cli_output_data(const struct cli *c, bool *ret, struct error *err);
 int cli_print_data(const struct cli *c, const struct obj *o, struct error *err);
 const char *cli_data_dir(const struct cli *c); /* --data-dir or ~/.alm */
+
+/* The heading above this option; NULL: none. */
+const char *cli_heading(const struct cmd_heading *headings, const char *option);
 
 /* The whole program: finds the command, parses, runs, prints the error, returns the exit code. */
 int cli_main(const struct cmd *const *cmds, int argc, char **argv);

@@ -51,12 +51,16 @@ static void add_examples(struct strbuf *b, const char *examples)
 	visible_addf(b, ".fi\n");
 }
 
-static void add_options(struct strbuf *b, const char *title, const struct cmd_option *o)
+static void add_options(struct strbuf *b, const char *title, const struct cmd_option *o,
+			const struct cmd_heading *headings)
 {
 	if (!o || !o->name)
 		return;
 	visible_addf(b, ".SH %s\n", title);
 	for (; o->name; o++) {
+		const char *heading = cli_heading(headings, o->name);
+		if (heading)
+			visible_addf(b, ".SS %s\n", heading);
 		visible_addf(b, ".TP\n\\fB");
 		if (o->letter)
 			visible_addf(b, "\\-%c, ", o->letter);
@@ -97,10 +101,10 @@ void man_print(const char *path, const struct cmd *cmd)
 		}
 		if (cmd->subs)
 			add_commands(&b, cmd->subs);
-		add_options(&b, "OPTIONS", cmd->options);
+		add_options(&b, "OPTIONS", cmd->options, cmd->headings);
 	}
 	if (!cmd)
-		add_options(&b, "GLOBAL OPTIONS", cli_global_options);
+		add_options(&b, "GLOBAL OPTIONS", cli_global_options, NULL);
 	visible_addf(&b, ".SH EXIT STATUS\n0 done, 1 failed or not found, 2 usage or syntax error, "
 			 "3 refused, 4 audit log altered, 124 timed out.\n");
 	term_lines(strbuf_str(&b));

@@ -15,7 +15,9 @@
 #include "alm/source/keymap.h"
 
 #define RUN_HUB       "cli"
-#define RUN_UNITS_MAX 2000 /* objects of a watch that are run; more are told of, and left out */
+#define RUN_UNITS_MAX 2000     /* objects of a watch that are run; more are told of, and left out */
+#define RUN_LEASE     "alm."   /* and the bundle: the Lease, beside the inventory */
+#define RUN_LOOK_NS   NS_PER_S /* how often who waits for it looks */
 
 struct run;
 
@@ -47,6 +49,10 @@ struct run_config {
 	int64_t interval_ns;           /* 0: once */
 	const struct run_watch *watch; /* NULL: none */
 	bool keyed;                    /* units come by run_key() alone */
+	/* What this process is called as the holder of the Lease RUN_LEASE bundle, in the namespace of the
+	 * inventory: it is held while anything may be written, so that of several processes that run one
+	 * bundle one acts. NULL: none is taken, and nobody else may run the bundle. */
+	const char *holder;
 	struct unit_job job; /* as it is in every attempt; without unit, main, record, attempt */
 	void (*render)(void *arg, struct run_render *call);
 	/* An attempt has ended; err NULL: well. record: how far it came, or NULL. */
@@ -55,14 +61,22 @@ struct run_config {
 	/* A step began or ended: "grafana/deployment.yaml", Finished, why; texts are borrowed. */
 	void (*said)(void *arg, const char *instance, const char *step, const char *state,
 		     const char *message);
+	/* Of the Lease: it is held from now on, and the trigger begins; or it is lost, and all is stopped
+	 * until it is held again. Optional, as the two below. */
+	void (*leads)(void *arg, bool held);
+	void (*waits)(void *arg, const char *holder);        /* somebody else holds it */
+	void (*failing)(void *arg, const struct error *err); /* it cannot be read or written */
 	void *arg;
 };
 
 struct run *run_new(const struct run_config *c);
 void run_start(struct run *r);
-/* Of a keyed trigger: a run of this key begins with this configuration (NULL: none), unless one is
- * under way. What keys made that come no more stays. E_LIMIT for more than RUN_UNITS_MAX. */
+/* Of a keyed trigger, while the Lease is held: a run of this key begins with this configuration (NULL:
+ * none), unless one is under way. What keys made that come no more stays. E_LIMIT for more than RUN_UNITS_MAX. */
 int run_key(struct run *r, const char *key, const struct obj *config, struct error *err);
+/* Stops, and gives the Lease up, so that another need not wait; done is called once, within seconds. No
+ * render may be under way. Without it the Lease runs out (leader.h). */
+void run_end(struct run *r, void (*done)(void *arg), void *arg);
 void run_free(struct run *r); /* stops at once; no render may be under way */
 DEFINE_FREEP(run)
 

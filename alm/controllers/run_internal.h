@@ -5,6 +5,8 @@
 #ifndef ALM_CONTROLLERS_RUN_INTERNAL_H
 #define ALM_CONTROLLERS_RUN_INTERNAL_H
 
+#include <sys/queue.h>
+
 #include "alm/base/map.h"
 #include "alm/client/discovery.h"
 #include "alm/controllers/run.h"
@@ -29,17 +31,21 @@ struct run_unit {
 	int64_t back_ns;    /* when the last one was */
 	int64_t failing_since_ns;
 	bool rendering, ended; /* ended: this attempt; at first, too */
-	bool again;            /* it changed while an attempt was rendered */
+	bool adrift; /* the Lease was lost while it was rendered: it goes when that is over */
+	bool again;  /* it changed while an attempt was rendered */
 	struct error err;
+	LIST_ENTRY(run_unit) link; /* of the run's adrift */
 };
 
 struct watched_kind; /* run_watch.c */
 
 struct run {
 	struct run_config c;
-	struct manager *manager;
+	struct manager *manager; /* NULL: the Lease is not held */
+	struct leader *leader;   /* NULL: none is taken */
 	struct unit_side side;
 	struct map *units; /* key -> struct run_unit */
+	LIST_HEAD(, run_unit) adrift;
 	struct timer tick;
 	struct discovery *discovery; /* of the watch */
 	struct watched_kind *watched;
@@ -53,7 +59,9 @@ char *run_unit_key(const struct run *r, const char *instance);
 struct run_unit *run_unit_of(struct run *r, const char *instance);
 /* An attempt; while one is under way, it is followed by another. */
 void run_unit_begin(struct run_unit *u);
-void run_unit_free(void *p);
+void run_unit_free(struct run_unit *u);
+/* Nothing of it goes on: it is free, or will be when what is rendered for it has come. */
+void run_unit_drop(struct run_unit *u);
 /* What the manager of r asks and tells. */
 struct unit_side run_unit_side(struct run *r);
 

@@ -34,9 +34,8 @@ const struct unit_digest run_digest = {.fn = digest};
 
 /* --- units --- */
 
-void run_unit_free(void *p)
+void run_unit_free(struct run_unit *u)
 {
-	struct run_unit *u = p;
 	loop_disarm(u->r->c.loop, &u->end);
 	loop_disarm(u->r->c.loop, &u->retry);
 	obj_unref(u->record);
@@ -49,6 +48,17 @@ void run_unit_free(void *p)
 	xfree(u->key);
 	xfree(u->instance);
 	xfree(u);
+}
+
+void run_unit_drop(struct run_unit *u)
+{
+	loop_disarm(u->r->c.loop, &u->end);
+	loop_disarm(u->r->c.loop, &u->retry);
+	u->adrift = u->rendering;
+	if (u->adrift)
+		LIST_INSERT_HEAD(&u->r->adrift, u, link);
+	else
+		run_unit_free(u);
 }
 
 static void attempt_told(void *arg);
@@ -96,6 +106,12 @@ static void retry(void *arg)
 	run_unit_begin(arg);
 }
 
+static void forget(struct run_unit *u)
+{
+	(void)map_del(u->r->units, u->key);
+	run_unit_free(u);
+}
+
 static void attempt_told(void *arg)
 {
 	struct run_unit *u = arg;
@@ -116,7 +132,7 @@ static void attempt_told(void *arg)
 	if (u->again)
 		run_unit_begin(u);
 	else if (gone)
-		map_del(r->units, u->key);
+		forget(u);
 	else if (u->failed && r->c.watch) /* no tick begins it */
 		loop_arm(r->c.loop, &u->retry, pause_after(u->failed));
 }
@@ -153,6 +169,12 @@ static void rendered(struct run_render *call, const struct error *err)
 	struct run_unit *u = CONTAINER_OF(call, struct run_unit, call);
 	struct arena *a = STEAL(call->a);
 	u->rendering = false;
+	if (u->adrift) {
+		LIST_REMOVE(u, link);
+		arena_free(a);
+		run_unit_free(u);
+		return;
+	}
 	if (err) {
 		arena_free(a);
 		attempt_ended(u, err);

@@ -185,6 +185,7 @@ void run_watch_stop(struct run *r)
 		loop_disarm(r->c.loop, &r->watched[i].retry);
 		informer_free(r->watched[i].informer);
 	}
-	xfree(r->watched);
-	discovery_free(r->discovery);
+	r->n_watched = 0;
+	xfree(STEAL(r->watched));
+	discovery_free(STEAL(r->discovery));
 }

@@ -12,7 +12,8 @@ static const struct resource leases = {.group = "coordination.k8s.io",
 static const struct resource namespaces = {
 	.version = "v1", .group = "", .plural = "namespaces", .kind = "Namespace"};
 
-#define CALL_NS (10 * NS_PER_S) /* of one request; three fit before the Lease counts as lost */
+#define CALL_NS   (10 * NS_PER_S) /* of one request; three fit before the Lease counts as lost */
+#define RESIGN_NS (2 * NS_PER_S)  /* that it takes at most to give it up */
 
 struct leader {
 	struct leader_config c;
@@ -25,15 +26,25 @@ struct leader {
 	int64_t asked_at; /* mono: when the write under way was sent */
 	char *waiting;    /* the holder last reported */
 	bool elected;
-	void (*resigned)(void *arg);
-	void *resigned_arg;
+	bool writes;             /* call is a write */
+	void (*done)(void *arg); /* it is resigned; NULL: it is not asked to */
+	void *done_arg;
 };
 
 static void try_now(void *arg);
+static void resigned(struct leader *l);
+static void give_up(struct leader *l, const struct client_reply *reply);
 
 static void try_later(struct leader *l)
 {
 	loop_arm(l->loop, &l->retry, LEADER_RETRY_NS);
+}
+
+static void tell_failed(struct leader *l, const char *what, const struct error *err)
+{
+	log_warn(what, "lease", l->c.name, "error", err->msg);
+	if (l->c.on_failed)
+		l->c.on_failed(l->c.arg, err);
 }
 
 static void see(struct leader *l, const struct obj *lease)
@@ -87,6 +98,12 @@ static void lost(void *arg)
 {
 	struct leader *l = arg;
 	loop_disarm(l->loop, &l->deadline);
+	if (l->done) { /* that took too long: it runs out by itself */
+		if (l->call)
+			client_cancel(l->c.client, STEAL(l->call));
+		resigned(l);
+		return;
+	}
 	if (!l->elected)
 		return;
 	l->elected = false;
@@ -108,13 +125,18 @@ static void written(void *arg, const struct client_reply *r)
 {
 	struct leader *l = arg;
 	l->call = NULL;
+	if (l->done) {
+		give_up(l, r);
+		return;
+	}
 	if (r->err) {
-		log_debug("lease not written", "error", r->err->msg);
 		forget(l); /* a conflict, or a lost answer: only a read can tell */
-		if (r->err->code == E_CONFLICT || r->err->code == E_EXISTS)
+		if (r->err->code == E_CONFLICT || r->err->code == E_EXISTS) {
 			loop_arm(l->loop, &l->retry, 0);
-		else
-			try_later(l);
+			return;
+		}
+		try_later(l);
+		tell_failed(l, "the lease is not written", r->err);
 		return;
 	}
 	try_later(l);
@@ -129,9 +151,13 @@ static void namespace_made(void *arg, const struct client_reply *r)
 {
 	struct leader *l = arg;
 	l->call = NULL;
-	if (r->err)
-		log_warn("the namespace of the lease could not be created", "error", r->err->msg);
+	if (l->done) {
+		give_up(l, NULL);
+		return;
+	}
 	loop_arm(l->loop, &l->retry, r->err ? LEADER_RETRY_NS : 0);
+	if (r->err && r->err->code != E_EXISTS)
+		tell_failed(l, "the namespace of the lease is not created", r->err);
 }
 
 static void created(void *arg, const struct client_reply *r)
@@ -150,6 +176,7 @@ static void write_lease(struct leader *l)
 {
 	CLEANUP(obj_unrefp) struct obj *o = lease_of(l, true);
 	l->asked_at = loop_mono(l->loop);
+	l->writes = true;
 	l->call = l->seen ? client_replace(l->c.client, &leases, l->c.ns, l->c.name, o,
 					   &write_options, written, l)
 			  : client_create(l->c.client, &leases, l->c.ns, o, &write_options, created,
@@ -171,14 +198,18 @@ static void read_done(void *arg, const struct client_reply *r)
 {
 	struct leader *l = arg;
 	l->call = NULL;
+	if (l->done) {
+		give_up(l, r);
+		return;
+	}
 	if (r->err && r->err->code == E_NOTFOUND) {
 		forget(l);
 		write_lease(l);
 		return;
 	}
 	if (r->err) {
-		log_warn("lease not read", "error", r->err->msg);
 		try_later(l);
+		tell_failed(l, "the lease is not read", r->err);
 		return;
 	}
 	see(l, r->body);
@@ -186,9 +217,9 @@ static void read_done(void *arg, const struct client_reply *r)
 		write_lease(l);
 		return;
 	}
+	loop_arm(l->loop, &l->retry, l->c.wait_ns ? l->c.wait_ns : LEADER_RETRY_NS);
 	lost(l); /* somebody else took it */
 	tell_waiting(l);
-	try_later(l);
 }
 
 static void try_now(void *arg)
@@ -200,6 +231,7 @@ static void try_now(void *arg)
 		write_lease(l);
 		return;
 	}
+	l->writes = false;
 	l->call =
 		client_get(l->c.client, &leases, l->c.ns, l->c.name, &write_options, read_done, l);
 }
@@ -224,30 +256,48 @@ bool leader_is_elected(const struct leader *l)
 	return l->elected;
 }
 
-static void resigned(void *arg, const struct client_reply *r)
+static void resigned(struct leader *l)
+{
+	loop_disarm(l->loop, &l->deadline);
+	l->done(l->done_arg);
+}
+
+static void given_up(void *arg, const struct client_reply *r)
 {
 	struct leader *l = arg;
 	l->call = NULL;
 	if (r->err)
 		log_debug("lease not given up", "error", r->err->msg);
-	l->resigned(l->resigned_arg);
+	resigned(l);
+}
+
+/* reply: of what was under way when that was asked for; NULL: nothing was. */
+static void give_up(struct leader *l, const struct client_reply *reply)
+{
+	if (reply && !reply->err)
+		see(l, reply->body);
+	if (!l->seen || !cstr_eq(holder(l->seen), l->c.identity)) {
+		resigned(l);
+		return;
+	}
+	CLEANUP(obj_unrefp) struct obj *o = lease_of(l, false);
+	l->call = client_replace(l->c.client, &leases, l->c.ns, l->c.name, o, &write_options,
+				 given_up, l);
 }
 
 void leader_resign(struct leader *l, void (*done)(void *arg), void *arg)
 {
-	bool held = l->elected && l->seen && !l->call;
+	bool waits = l->call && (l->elected || l->writes);
 	l->elected = false;
-	l->resigned = done;
-	l->resigned_arg = arg;
+	l->done = done;
+	l->done_arg = arg;
 	loop_disarm(l->loop, &l->retry);
-	loop_disarm(l->loop, &l->deadline);
-	if (!held) {
-		done(arg);
+	loop_arm(l->loop, &l->deadline, RESIGN_NS);
+	if (waits)
 		return;
-	}
-	CLEANUP(obj_unrefp) struct obj *o = lease_of(l, false);
-	const struct client_options quick = {.timeout_ns = 2 * NS_PER_S, .urgent = true};
-	l->call = client_replace(l->c.client, &leases, l->c.ns, l->c.name, o, &quick, resigned, l);
+	if (l->call)
+		client_cancel(l->c.client, STEAL(l->call));
+	give_up(l, NULL);
 }
 
 void leader_free(struct leader *l)

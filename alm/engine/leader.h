@@ -28,13 +28,16 @@ struct leader_config {
 	void (*on_elected)(void *arg, int64_t epoch);
 	void (*on_lost)(void *arg);
 	void (*on_waiting)(void *arg, const char *holder); /* once per holder; optional */
+	/* A read or a write of it was refused, or had no answer; it is tried again. Optional. */
+	void (*on_failed)(void *arg, const struct error *err);
+	int64_t wait_ns; /* between looks at a Lease of somebody else; 0: LEADER_RETRY_NS */
 	void *arg;
 };
 
 struct leader *leader_new(const struct leader_config *c); /* copies the texts; tries at once */
 bool leader_is_elected(const struct leader *l);
-/* Gives the Lease up so that another need not wait; done is called once, also when that failed.
- * on_lost is not called. */
+/* Gives the Lease up so that another need not wait, after the renewal that is under way; done is called
+ * once, also when that failed. on_lost is not called. */
 void leader_resign(struct leader *l, void (*done)(void *arg), void *arg);
 void leader_free(struct leader *l); /* as a crash: the Lease runs out */
 DEFINE_FREEP(leader)

@@ -14,7 +14,7 @@ pid=$!
 until [ -s "$work/log" ]; do sleep 0.05; done
 writes() {
 	curl -s "http://127.0.0.1:$port/metrics" |
-		awk '/^alm_api_requests_total.*verb="(create|update|patch|apply|delete|deletecollection)"/ {n += $NF} END {print n + 0}'
+		awk '/^alm_api_requests_total.*verb="(create|update|patch|apply|delete|deletecollection)"/ && !/resource="leases"/ {n += $NF} END {print n + 0}'
 }
 # OUTPUT COMMAND...: what it took
 spent() {

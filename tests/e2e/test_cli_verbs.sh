@@ -100,6 +100,8 @@ has "  a field" "FIELD: spec.upgrade.mode <string>" "$(alm explain apps.spec.upg
 has "  its words" "Manual waits for an approval" "$(alm explain apps.spec.upgrade.mode)"
 has "  all of them" "approvalTTL" "$(alm explain apps.spec --recursive)"
 has "explain pipeline names the five concepts (L3)" "TRIGGER RENDERER CONFIGURATION ROLLOUT FEEDBACK" "$(alm explain pipeline | grep -E "^[A-Z]+$" | tr "\n" " ")"
+has "alm run --help groups its flags by them (L3)" "TRIGGER --trigger RENDERER --renderer CONFIGURATION --config-file ROLLOUT --renderer.file.rollout FEEDBACK --trigger.resource.write-status" \
+	"$(alm run --help | grep -E -A1 "^[A-Z]+: " | grep -oE "^[A-Z]+|--[a-z.-]+[a-z]" | tr "\n" " ")"
 has "  and what a Rollout may say" "Actions: CreateOrUpdate, CreateIfNotExist, DeleteIfExist, Job, Canary" "$(alm explain pipeline)"
 code "  a field that is none" 1 'field "spec.nosuch" does not exist in AppType' alm explain apps.spec.nosuch
 code "logs of what is not there" 1 'pods "nosuch" not found' alm logs nosuch

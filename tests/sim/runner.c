@@ -1,5 +1,6 @@
 #include "tests/sim/runner.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/controllers/run.h"
@@ -27,6 +28,9 @@ struct runner {
 	struct run_watch watch;
 	struct run *run;
 	struct timer again;
+	const char *by;  /* its objects say so in data.by; NULL: they do not */
+	char holder[32]; /* of the Lease; "": none is taken */
+	bool leads;
 	uint64_t seen; /* the state of the files that succeeded; + 1 */
 	uint64_t at;   /* that the attempt is of */
 	unsigned runs;
@@ -46,11 +50,16 @@ static const char keymap[] =
 
 /* --- what is to be there --- */
 
-static int add(struct flat *flat, const char *name, struct str text, struct error *err)
+static int add(struct flat *flat, const char *by, const char *name, struct str text,
+	       struct error *err)
 {
 	struct obj *o = NULL;
 	const struct flat_place p = {.name = name, .file = name, .alone = true};
-	return yaml_parse_one(text, &o, err) < 0 ? -err->code : flat_add(flat, &p, o, err);
+	if (yaml_parse_one(text, &o, err) < 0)
+		return -err->code;
+	if (by)
+		obj_set_path(o, "data.by", obj_string(by));
+	return flat_add(flat, &p, o, err);
 }
 
 static int add_files(const struct runner *x, struct flat *flat, const struct obj **ret_rollout,
@@ -66,7 +75,8 @@ static int add_files(const struct runner *x, struct flat *flat, const struct obj
 			if (yaml_parse_one(str_n(f->bytes, f->n), &o, err) < 0)
 				return -err->code;
 			*ret_rollout = obj_keep(flat->a, o);
-		} else if (add(flat, arena_strdup(flat->a, name), str_n(f->bytes, f->n), err) < 0) {
+		} else if (add(flat, x->by, arena_strdup(flat->a, name), str_n(f->bytes, f->n),
+			       err) < 0) {
 			return -err->code;
 		}
 	}
@@ -86,7 +96,8 @@ static int add_parts(const struct obj *main, struct flat *flat, struct error *er
 				  "{apiVersion: v1, kind: ConfigMap, metadata: {name: %s-%.*s}, "
 				  "data: {v: \"%s\"}}",
 				  meta_name(main), STR_ARG(part), value ? value : "");
-		if (add(flat, arena_strndup(a, part.ptr, part.len), str_of(manifest), err) < 0)
+		if (add(flat, NULL, arena_strndup(a, part.ptr, part.len), str_of(manifest), err) <
+		    0)
 			return -err->code;
 	}
 	return 0;
@@ -163,6 +174,12 @@ static void on_said(void *arg, const char *instance, const char *step, const cha
 	(void)message;
 }
 
+static void on_leads(void *arg, bool held)
+{
+	struct runner *x = arg;
+	x->leads = held;
+}
+
 static void start(struct runner *x)
 {
 	/* Inventories in ConfigMaps of a line each; or of four, which then become smaller. */
@@ -183,6 +200,8 @@ static void start(struct runner *x)
 			.touches = true,
 			.ends = x->trigger == ONEOFF,
 			.keeps = x->trigger != ONEOFF},
+		.holder = *x->holder ? x->holder : NULL,
+		.leads = on_leads,
 		.render = on_render,
 		.ended = on_ended,
 		.said = on_said,
@@ -194,6 +213,8 @@ static void start(struct runner *x)
 static void runner_stop(void *p)
 {
 	struct runner *x = p;
+	if (!x)
+		return;
 	loop_disarm(x->loop, &x->again);
 	run_free(x->run);
 	client_free(x->client);
@@ -203,8 +224,9 @@ static void runner_stop(void *p)
 	xfree(x);
 }
 
-static void *runner_start(struct world *w, struct loop *l, struct transport *t,
-			  enum trigger trigger)
+/* by, n: of a Lease; NULL: none is taken. */
+static struct runner *runner_new(struct world *w, struct loop *l, struct transport *t,
+				 enum trigger trigger, const char *by, unsigned n)
 {
 	struct error err = ERROR_INIT;
 	struct runner *x = xcalloc(1, sizeof(*x));
@@ -212,6 +234,9 @@ static void *runner_start(struct world *w, struct loop *l, struct transport *t,
 	x->w = w;
 	x->loop = l;
 	x->trigger = trigger;
+	x->by = by;
+	if (by)
+		(void)snprintf(x->holder, sizeof(x->holder), "%s-%u", by, n);
 	x->client = client_new(l, t);
 	x->a = arena_new(ARENA_MAX);
 	x->watch.touches = true;
@@ -232,22 +257,83 @@ static void *runner_start(struct world *w, struct loop *l, struct transport *t,
 
 static void *start_oneoff(struct world *w, struct loop *l, struct transport *t)
 {
-	return runner_start(w, l, t, ONEOFF);
+	return runner_new(w, l, t, ONEOFF, NULL, 0);
 }
 
 static void *start_interval(struct world *w, struct loop *l, struct transport *t)
 {
-	return runner_start(w, l, t, INTERVAL);
+	return runner_new(w, l, t, INTERVAL, NULL, 0);
 }
 
 static void *start_resource(struct world *w, struct loop *l, struct transport *t)
 {
-	return runner_start(w, l, t, RESOURCE);
+	return runner_new(w, l, t, RESOURCE, NULL, 0);
 }
 
 const struct program runner_oneoff = {.start = start_oneoff, .stop = runner_stop};
 const struct program runner_interval = {.start = start_interval, .stop = runner_stop};
 const struct program runner_resource = {.start = start_resource, .stop = runner_stop};
+
+/* --- two of them --- */
+
+#define DEAD_NS (20 * NS_PER_S) /* then another process of it is there */
+
+/* On two machines, for one bundle, and they want two things. */
+struct pair {
+	struct world *w;
+	struct loop *loop;
+	struct transport *transports[2];
+	struct runner *x[2];
+	struct timer again;
+};
+
+static void begin_one(struct pair *p, size_t i)
+{
+	static const char *const names[] = {"one", "two"};
+	if (!p->x[i])
+		p->x[i] = runner_new(p->w, p->loop, p->transports[i], INTERVAL, names[i],
+				     ++p->w->runners);
+}
+
+static void pair_again(void *arg)
+{
+	begin_one(arg, 0);
+	begin_one(arg, 1);
+}
+
+static void *start_pair(struct world *w, struct loop *l, struct transport *t)
+{
+	const struct net_client other = {.name = "alm2", .token = WORLD_TOKEN, .faulty = true};
+	struct pair *p = xcalloc(1, sizeof(*p));
+	*p = (struct pair){.w = w, .loop = l, .again = {.fn = pair_again, .arg = p}};
+	p->transports[0] = t;
+	p->transports[1] = transport_sim_new(w->net, l, &other);
+	begin_one(p, 0);
+	loop_arm(l, &p->again, NS_PER_S);
+	return p;
+}
+
+static void stop_pair(void *arg)
+{
+	struct pair *p = arg;
+	loop_disarm(p->loop, &p->again);
+	runner_stop(p->x[0]);
+	runner_stop(p->x[1]);
+	transport_free(p->transports[1]);
+	xfree(p);
+}
+
+void runner_pair_kill(struct world *w)
+{
+	struct pair *p = w->program;
+	for (size_t i = 0; p && i < 2; i++)
+		if (p->x[i] && p->x[i]->leads) {
+			runner_stop(STEAL(p->x[i]));
+			loop_arm(p->loop, &p->again, DEAD_NS);
+		}
+}
+
+const struct program runner_pair = {.start = start_pair, .stop = stop_pair};
 
 /* --- what holds --- */
 

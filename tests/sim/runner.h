@@ -13,6 +13,11 @@
 
 extern const struct program runner_oneoff, runner_interval, runner_resource;
 
+/* Two of them at an interval, "one" and "two", with a Lease: data.by of each object names who made it
+ * so. The one that has the Lease is killed; another process of it is there 20 s later. */
+extern const struct program runner_pair;
+void runner_pair_kill(struct world *w);
+
 /* Whatever is written is in the inventory by then; whatever is deleted is ours; at rest both agree.
  * Scenario's observe and, as the first of its converged(), the last. */
 void runner_observe(struct world *w, const struct http_request *r, bool faulty);

@@ -116,6 +116,66 @@ const struct scenario scenario_interval = {
 	.converged = files_converged,
 };
 
+/* --- two at once --- */
+
+#define LEASE "/apis/coordination.k8s.io/v1/namespaces/alm-system/leases/alm.web"
+#define KILL  {5 * SEC, DO_CALL, "", NULL, runner_pair_kill}
+
+/* Longer than a Lease lasts: it is lost while its holder lives, and who looks first has it then. */
+static void cut_off(struct world *w)
+{
+	net_revoke(w->net, 80 * SEC);
+}
+
+static const struct user_action pair_actions[] = {
+	FILE_(SEC, "a.yaml", CM("a", "1")),
+	FILE_(0, "b.yaml", CM("b", "1")),
+	{0, DO_APPEAR, MAPS "/b", NULL, NULL},
+	KILL,
+	FILE_(SEC, "a.yaml", CM("a", "2")),
+	FILE_(0, "b.yaml", NULL),
+	{0, DO_UNTIL, MAPS "/a", "data.v=2", NULL},
+	{0, DO_GONE, MAPS "/b", NULL, NULL},
+	FILE_(0, "c.yaml", CM("c", "1")),
+	KILL, /* in the middle */
+	{0, DO_APPEAR, MAPS "/c", NULL, NULL},
+	{5 * SEC, DO_CALL, "", NULL, cut_off},
+	{100 * SEC, DO_PATCH, MAPS "/a", "{\"data\":{\"v\":\"by hand\"}}", NULL},
+	{0, DO_UNTIL, MAPS "/a", "data.v=2", NULL},
+	{0},
+};
+
+/* All is as the one wants it that has the Lease, and not as the other does. */
+static int pair_converged(struct world *w, struct error *err)
+{
+	static const struct want list[] = {{"a", "2"}, {"b", NULL}, {"c", "1"}, {NULL, NULL}};
+	static const char *const names[] = {MAPS "/a", MAPS "/c"};
+	CLEANUP(obj_unrefp) struct obj *lease = NULL;
+	if (runner_at_rest(w, err) < 0 || is_as_wanted(w, list, err) < 0)
+		return -err->code;
+	if (world_get(w, LEASE, &lease, err) != 200)
+		return error_set(err, E_INTERNAL, "there is no Lease");
+	const char *holder = obj_str(lease, "spec.holderIdentity");
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		CLEANUP(obj_unrefp) struct obj *o = NULL;
+		const char *by =
+			world_get(w, names[i], &o, err) == 200 ? obj_str(o, "data.by") : "";
+		if (!holder || !by || !*by || strncmp(holder, by, strlen(by)) != 0)
+			return error_set(err, E_INTERNAL, "%s is of %s, and %s holds the Lease",
+					 names[i], by ? by : "nobody", holder ? holder : "nobody");
+	}
+	return 0;
+}
+
+const struct scenario scenario_pair = {
+	.name = "pair",
+	.about = "two alm run of one bundle, which want two things",
+	.actions = pair_actions,
+	.program = &runner_pair,
+	.observe = runner_observe,
+	.converged = pair_converged,
+};
+
 /* --- the objects of a kind --- */
 
 #define GRAFANAS "/apis/monitoring.coreos.com/v1/namespaces/default/grafanas"

@@ -67,6 +67,7 @@ apart() {
 	later sim__random_faults_on_alm_run_once --scenario oneoff --runs "$few"
 	later sim__random_faults_on_alm_run_at_an_interval --scenario interval --runs "$few"
 	later sim__random_faults_on_alm_run_for_objects --scenario resource --runs "$few"
+	later sim__two_alm_run_of_one_bundle --scenario pair --runs "$(((few + 4) / 5))"
 	for s in remove drift resource; do
 		later sim__answers_that_overtake_each_other_on_$s --scenario $s --fault answer-held --runs "$few"
 	done

@@ -99,6 +99,7 @@ struct world {
 	struct transport *program_transport;
 	void *program;
 	unsigned program_starts;
+	unsigned runners; /* processes of a pair that were started, runner.h */
 
 	struct transport *user_transport;
 	struct loop *user_loop;

@@ -27,12 +27,11 @@ void run_feedback_finish(struct run_feedback *f);
 void run_feedback_free(struct run_feedback *f);
 
 /* Rows of struct cmd.options. */
-#define RUN_FEEDBACK_OPTIONS                                                                      \
-	{"feedback.webhook", "URL",                                                               \
-	 "feedback: a CloudEvent to this URL for each transition, until it is taken", 0},         \
-		{"feedback.webhook.secret-file", "FILE",                                          \
-		 "feedback: signs them (X-ALM-Signature-256: sha256=HMAC of the body)", 0},       \
-		{"metrics-listen", "ADDR:PORT", "feedback: /metrics, /healthz and /readyz there", \
-		 0}
+#define RUN_FEEDBACK_OPTIONS                                                      \
+	{"feedback.webhook", "URL",                                               \
+	 "a CloudEvent to this URL for each transition, until it is taken", 0},   \
+		{"feedback.webhook.secret-file", "FILE",                          \
+		 "signs them (X-ALM-Signature-256: sha256=HMAC of the body)", 0}, \
+		{"metrics-listen", "ADDR:PORT", "/metrics, /healthz and /readyz there", 0}
 
 #endif

@@ -12,10 +12,13 @@ struct candidate {
 	struct fixture *f;
 	bool cut;  /* its requests are answered with 503 */
 	bool deaf; /* they reach the server, and no answer comes back */
+	bool slow; /* one waits on its way to the server: late */
+	struct exchange *late;
 	struct transport *transport;
 	struct client *client;
 	struct leader *leader;
-	int n_elected, n_lost, n_waiting, n_resigned;
+	int n_elected, n_lost, n_waiting, n_resigned, n_failed;
+	int64_t wait_ns;
 	int64_t epoch;
 };
 
@@ -28,6 +31,10 @@ static void handle(void *arg, struct exchange *x)
 {
 	struct candidate *c = arg;
 	struct http_headers h = {0};
+	if (c->slow) {
+		c->late = x;
+		return;
+	}
 	CLEANUP(xfreep) char *body = xstrndup(x->request.body.ptr, x->request.body.len);
 	if (c->deaf)
 		(void)apifake_send(c->f->server, x->request.method, x->request.path,
@@ -59,6 +66,12 @@ static void on_waiting(void *arg, const char *holder)
 	assert_string_equal(holder, c == &c->f->one ? "two" : "one");
 }
 
+static void on_failed(void *arg, const struct error *err)
+{
+	((struct candidate *)arg)->n_failed++;
+	assert_string_equal(err->msg, "the server answered 503");
+}
+
 static void on_resigned(void *arg)
 {
 	((struct candidate *)arg)->n_resigned++;
@@ -78,6 +91,8 @@ static void join(struct fixture *f, struct candidate *c, const char *identity)
 					     .on_elected = on_elected,
 					     .on_lost = on_lost,
 					     .on_waiting = on_waiting,
+					     .on_failed = on_failed,
+					     .wait_ns = c->wait_ns,
 					     .arg = c};
 	c->leader = leader_new(&config);
 	apifake_advance(f->server, NS_PER_S);
@@ -229,6 +244,69 @@ static void test_leader__a_short_cut_changes_nothing(void **state)
 	teardown(&f);
 }
 
+/* A renewal is under way: what it brings is what is given up. */
+static void test_leader__resigned_while_it_renews(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	f.one.slow = true;
+	apifake_advance(f.server, LEADER_RETRY_NS);
+	assert_non_null(f.one.late);
+	leader_resign(f.one.leader, on_resigned, &f.one);
+	assert_int_equal(f.one.n_resigned, 0);
+	f.one.slow = false;
+	apiserver_handle(apifake_server(f.server), STEAL(f.one.late));
+	apifake_advance(f.server, NS_PER_S);
+	assert_int_equal(f.one.n_resigned, 1);
+	assert_string_equal(spec(&f, "spec.holderIdentity"), "");
+	teardown(&f);
+}
+
+/* No answer comes: it is over all the same, and the Lease runs out. */
+static void test_leader__resigned_without_an_answer(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	f.one.cut = true;
+	leader_resign(f.one.leader, on_resigned, &f.one);
+	apifake_advance(f.server, 3 * NS_PER_S);
+	assert_int_equal(f.one.n_resigned, 1);
+	assert_int_equal(f.two.n_elected, 0);
+	apifake_advance(f.server, LEADER_LEASE_NS);
+	assert_int_equal(f.two.n_elected, 1);
+	assert_int_equal(f.one.n_lost, 0);
+	teardown(&f);
+}
+
+static void test_leader__who_waits_looks_as_often_as_it_likes(void **state)
+{
+	(void)state;
+	struct fixture f;
+	f = (struct fixture){.server = apifake_new(NULL)};
+	f.two.wait_ns = NS_PER_S / 10;
+	f.one.f = f.two.f = &f;
+	join(&f, &f.one, "one");
+	join(&f, &f.two, "two");
+	leader_resign(f.one.leader, on_resigned, &f.one);
+	apifake_advance(f.server, NS_PER_S / 5);
+	assert_int_equal(f.two.n_elected, 1);
+	teardown(&f);
+}
+
+static void test_leader__what_the_server_says_is_told(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	f.one.cut = true;
+	apifake_advance(f.server, LEADER_RENEW_NS - NS_PER_S);
+	assert_true(f.one.n_failed >= 1);
+	assert_int_equal(f.two.n_failed, 0);
+	teardown(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +317,10 @@ int main(void)
 		cmocka_unit_test(test_leader__cut_off_it_stops_before_another_may_start),
 		cmocka_unit_test(test_leader__deaf_it_stops_and_does_not_keep_the_lease),
 		cmocka_unit_test(test_leader__a_short_cut_changes_nothing),
+		cmocka_unit_test(test_leader__resigned_while_it_renews),
+		cmocka_unit_test(test_leader__resigned_without_an_answer),
+		cmocka_unit_test(test_leader__who_waits_looks_as_often_as_it_likes),
+		cmocka_unit_test(test_leader__what_the_server_says_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

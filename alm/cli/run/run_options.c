@@ -1,0 +1,182 @@
+/* What the command line of `alm run` says. */
+#include "alm/cli/run/run_command.h"
+
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/base/file.h"
+#include "alm/base/visible.h"
+#include "alm/cli/run/run_name.h"
+#include "alm/render/plugins.h"
+
+#define INTERVAL_NS NS_PER_MIN
+#define MAX_DELETES 10
+
+static int unbuilt(const struct cli *cli, struct error *err)
+{
+	static const char *const names[] = {"master", "source.database.file",
+					    "database-connections-file",
+					    "default-database-url-file"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (cli_value(cli, names[i]))
+			return error_set(err, E_USAGE, "--%s is not built yet", names[i]);
+	return 0;
+}
+
+/* The file of the seed: mainResource, and what else is watched. */
+static int read_watch(struct run_command *c, struct error *err)
+{
+	const char *file = cli_value(c->cli, "trigger.resource.config");
+	const char *write = cli_value(c->cli, "trigger.resource.write-status");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(KEYMAP_BYTES_MAX);
+	if (!file)
+		return error_set(err, E_USAGE,
+				 "--trigger.resource.config is missing: the file that "
+				 "says which objects begin a run");
+	if (write && strcmp(write, "true") != 0 && strcmp(write, "false") != 0)
+		return error_set(err, E_USAGE, "--trigger.resource.write-status is true or false");
+	c->watch.touches = !cstr_eq(write, "false");
+	if (file_read_input(file, &b, err) < 0 ||
+	    keymap_read(strbuf_str(&b), file, c->cli->arena, &c->watch.map, err) < 0)
+		return -err->code;
+	c->bundle =
+		cli_value(c->cli, "name") ? cli_value(c->cli, "name") : c->watch.map->main->name;
+	return run_name_check(c->bundle, arena_fmt(c->cli->arena, "%s: mainResource", file), err);
+}
+
+static int unknown_trigger(const struct run_command *c, const char *name, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	for (const char *const *p = plugins_names(c->plugins, PLUGIN_TRIGGER); *p; p++)
+		visible_addf(&b, "%s%s", b.len ? ", " : ": ", *p);
+	return error_set(
+		err, E_USAGE,
+		"--trigger %.60s: want oneoff, interval or resource, sql, or NAME of a program "
+		"trigger-NAME in $ALM_PLUGIN_DIR%s",
+		name, b.buf);
+}
+
+/* The name of what is run, where no rollout has told it yet. */
+static int name_of_trigger(struct run_command *c, struct error *err)
+{
+	const char *name = cli_value(c->cli, "name");
+	c->bundle = name ? name : "default";
+	return run_name_check(c->bundle, "--name", err);
+}
+
+static int read_sql(struct run_command *c, struct error *err)
+{
+	const char *file = cli_value(c->cli, "trigger.database.config");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SQL_CONFIG_BYTES_MAX);
+	if (!file)
+		return error_set(err, E_USAGE,
+				 "--trigger.database.config is missing: the file with path, query "
+				 "and key");
+	if (file_read_input(file, &b, err) < 0 ||
+	    sql_config_read(strbuf_str(&b), file, c->cli->arena, &c->sql, err) < 0)
+		return -err->code;
+	c->trigger = TRIGGER_KEYED;
+	return name_of_trigger(c, err);
+}
+
+static int read_trigger(struct run_command *c, struct error *err)
+{
+	static const char *const names[] = {[TRIGGER_ONEOFF] = "oneoff",
+					    [TRIGGER_INTERVAL] = "interval",
+					    [TRIGGER_RESOURCE] = "resource"};
+	const char *t = cli_flag(c->cli, "one-off") ? "oneoff" : cli_value(c->cli, "trigger");
+	if (!t)
+		return error_set(err, E_USAGE,
+				 "--trigger is missing: oneoff, interval or resource");
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (cstr_eq(t, names[i])) {
+			c->trigger = (enum trigger)i;
+			return c->trigger == TRIGGER_RESOURCE ? read_watch(c, err) : 0;
+		}
+	if (cstr_eq(t, "sql"))
+		return read_sql(c, err);
+	if (cstr_eq(t, "git"))
+		return error_set(err, E_USAGE, "--trigger git is not built yet");
+	if (!cstr_in(t, plugins_names(c->plugins, PLUGIN_TRIGGER)))
+		return unknown_trigger(c, t, err);
+	c->trigger = TRIGGER_KEYED;
+	c->plugin = t;
+	return name_of_trigger(c, err);
+}
+
+int run_options_read(struct run_command *c, struct error *err)
+{
+	if (unbuilt(c->cli, err) < 0 || run_feedback_check(c->cli, err) < 0 ||
+	    read_trigger(c, err) < 0)
+		return -err->code;
+	if (cli_duration(c->cli, "trigger.interval.duration", INTERVAL_NS, &c->interval_ns, err) <
+		    0 ||
+	    cli_int(c->cli, "max-deletes", MAX_DELETES, &c->max_deletes, err) < 0 ||
+	    run_lease_check(c->cli, &c->lease.wait_ns, err) < 0)
+		return -err->code;
+	if (c->interval_ns < NS_PER_MS || c->max_deletes < 0)
+		return error_set(err, E_USAGE,
+				 "--trigger.interval.duration and --max-deletes are "
+				 "more than nothing");
+	return 0;
+}
+
+bool run_has_many(const struct run_command *c)
+{
+	return c->trigger == TRIGGER_RESOURCE || c->trigger == TRIGGER_KEYED;
+}
+
+/* In the order of the five concepts. */
+const struct cmd_option run_options[] = {
+	{"trigger", "NAME",
+	 "oneoff; interval: at once, then again and again; resource: each object of a kind; sql: "
+	 "each row; NAME: each key that the plugin trigger-NAME gives",
+	 0},
+	{"one-off", NULL, "the same as --trigger oneoff", 0},
+	{"trigger.interval.duration", "DURATION", "the interval (default 1m)", 0},
+	{"trigger.resource.config", "FILE", "which objects: mainResource, resources[]", 0},
+	{"trigger.database.config", "FILE",
+	 "which rows: path, query, key, groupRows of an SQLite file", 0},
+	RUN_LEASE_OPTION,
+	{"renderer", "NAME",
+	 "file, the manifests of a folder (default), jsonnet, or the plugin renderer-NAME", 0},
+	{"renderer.file.dir", "DIR", "the folder (default manifests/)", 0},
+	{"renderer.jsonnet.entrypoint", "FILE", "what is evaluated: its fields are objects", 0},
+	{"renderer.jsonnet.jpaths", "DIR,..", "folders of libraries, the last one first", 0},
+	{"renderer.jsonnet.ext-str", "NAME=TEXT", "std.extVar(NAME)", 0},
+	{"render-only", NULL, "print objects and rollout as JSON, and write nothing", 0},
+	{"config-file", "FILE",
+	 "what import 'generic-operator/config' gives; wins over the trigger's", 0},
+	{"config-from", "FILE",
+	 "where more of it is: ConfigMaps, Secrets, objects, rows, files; below --config-file", 0},
+	{"source.database.file", "FILE", "not built yet", 0},
+	{"database-connections-file", "FILE", "not built yet", 0},
+	{"default-database-url-file", "FILE", "not built yet", 0},
+	{"renderer.file.rollout", "FILE",
+	 "its file; without one all objects go in install order, a group a kind", 0},
+	{"name", "NAME", "its name (default that of the file, else default)", 0},
+	{"adopt", NULL, "take over objects that are there and not managed by ALM", 0},
+	{"overwrite-ownership", NULL, "take over objects of other bundles", 0},
+	{"accept-empty", NULL, "nothing is rendered any more, and all that was is to be deleted",
+	 0},
+	{"max-deletes", "N", "more objects are not pruned at once (default 10)", 0},
+	{"inventory-namespace", "NAME", "where it is kept what belongs to it (default alm-system)",
+	 0},
+	{"master", "URL", "not built yet: --kubeconfig names the server", 0},
+	{"qps", "N", "so many requests a second (default: no limit; 5 with --burst)", 0},
+	{"burst", "N", "so many at once before that counts (default 10)", 0},
+	{"trigger.resource.write-status", "BOOL",
+	 "status and finalizer of the objects that begin runs are written (default true)", 0},
+	{"audit-log", "FILE", "the log of all writes, or none (default)", 0},
+	RUN_FEEDBACK_OPTIONS,
+	{0},
+};
+
+const struct cmd_heading run_headings[] = {
+	{"TRIGGER: what begins a run", "trigger"},
+	{"RENDERER: what makes objects", "renderer"},
+	{"CONFIGURATION: what they are made of", "config-file"},
+	{"ROLLOUT: in which order, on which cluster", "renderer.file.rollout"},
+	{"FEEDBACK: how far it came", "trigger.resource.write-status"},
+	{0},
+};

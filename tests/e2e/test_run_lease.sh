@@ -1,0 +1,107 @@
+#!/bin/bash
+# Several `alm run` of one name at once: one acts, the others say who does, and wait (R11 of capabilities.md; fleet.md 2.6). Two real
+# processes, with two folders that want two values of one object.
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+command -v kubectl >/dev/null || {
+	echo "ok 1 - two alm run at once # SKIP no kubectl"
+	exit 0
+}
+one=
+two=
+watcher=
+stop() { # [SIGNAL] VARIABLE...
+	local signal=TERM name
+	case $1 in KILL | TERM) signal=$1 && shift ;; esac
+	for name in "$@"; do
+		[ -n "${!name}" ] && kill "-$signal" "${!name}" 2>/dev/null && wait "${!name}" 2>/dev/null
+		printf -v "$name" ''
+	done
+}
+trap 'stop KILL one two watcher; up_stop; rm -rf "$dir"' EXIT
+up_start
+cd "$dir" || exit 1
+want() { # FOLDER VALUE
+	mkdir -p "$1" && printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: both}\ndata: {v: "%s"}\n' "$2" >"$1/.new" && mv "$1/.new" "$1/both.yaml"
+}
+run() { alm run --kubeconfig "$KUBECONFIG" --name web --renderer.file.dir "$@"; }
+start() { # VARIABLE FOLDER OPTION...: one that goes on; what it says is in FILE.VARIABLE
+	"$alm_bin" run --kubeconfig "$KUBECONFIG" --name web --renderer.file.dir "${@:2}" >"$dir/said.$1" 2>&1 &
+	printf -v "$1" '%s' $!
+}
+interval=(--trigger interval --trigger.interval.duration 200ms)
+value() { k get configmap both -o 'jsonpath={.data.v}' 2>/dev/null; }
+holder() { k get lease -n alm-system alm.web -o 'jsonpath={.spec.holderIdentity}'; }
+holds() { holder | grep -c "_${!1}_"; }
+says() { grep -c "$2" "$dir/said.$1" | sed 's/^[1-9].*/yes/'; }
+writes() { curl -s "http://$metrics/metrics" | awk '/^alm_api_requests_total.*verb="(create|update|patch|apply|delete|deletecollection)"/ && !/resource="leases"/ {n += $NF} END {print n + 0}'; }
+looks() { curl -s "http://$metrics/metrics" | awk '/^alm_api_requests_total/ && /verb="get",resource="leases"/ {n += $NF} END {print n + 0}'; }
+looked() { [ "$(looks)" -gt "$1" ] && echo yes; }
+expire() { k patch lease -n alm-system alm.web --type=merge -p '{"spec": {"leaseDurationSeconds": 1}}' >/dev/null; }
+
+want a 1
+want b 2
+code "a one-off" 0 "ConfigMap/ConfigMap: Finished" run a --trigger oneoff
+is "gives the Lease up at its end" "" "$(holder)"
+start one a "${interval[@]}"
+soon "an interval holds it" 1 holds one
+start two b "${interval[@]}"
+soon "R11 the other says who acts" yes says two "_${one}_.* holds Lease alm-system/alm.web, and runs what has this name"
+before=$(writes)
+n=$(looks)
+soon "  it looks" yes looked "$((n + 2))"
+is "R11 and writes nothing" "$before 1" "$(writes) $(value)"
+code "R11 a one-off that is not to wait is refused" 3 "holds Lease alm-system/alm.web, and runs what has this name; nothing was written" run b --trigger oneoff --lease-timeout 0
+code "  nor for longer than it is told" 3 "LeaseHeld" run b --trigger oneoff --lease-timeout 1s
+is "  they wrote nothing" "$before 1" "$(writes) $(value)"
+code "  a time that is none" 2 "--lease-timeout" run b --trigger oneoff --lease-timeout=-1s
+stop one
+soon "R11 the first has ended: the other acts" 2 value
+start one a --trigger oneoff
+soon "  a one-off waits" yes says one "waiting: .*_${two}_"
+stop KILL two
+expire
+wait "$one"
+is "R11 a dead holder's Lease runs out, and the one-off goes on" "0 1" "$? $(value)"
+one=
+
+# Killed in the middle of a rollout.
+cat >never.yaml <<'END'
+apiVersion: app.coreos.com/v1alpha1
+kind: Rollout
+metadata: {name: web}
+spec: {groups: [{steps: [{object: both.yaml, action: CreateOrUpdate, success: [{fieldComparisons: {expectedValues: [{name: v, path: "{.data.v}", value: {static: "never"}}]}}]}]}]}
+END
+want a 3
+start one a --trigger oneoff --renderer.file.rollout never.yaml
+soon "a one-off in the middle" 3 value
+start two b --trigger oneoff
+soon "  the next waits" yes says two "if that process is dead: kubectl"
+stop KILL one
+run_step "  the step that it prints" "$(sed -n 's/^alm: if that process is dead: //p' said.two)"
+wait "$two"
+is "  lets it act" "0 2" "$? $(value)"
+two=
+
+# Two on one folder, which changes a hundred times; the one that acts is killed on the way.
+k get configmap both -w -o 'jsonpath={.data.v}{"\n"}' >seen 2>/dev/null &
+# shellcheck disable=SC2034 # stop() has it by its name
+watcher=$!
+start one a "${interval[@]}"
+soon "R11 two on one folder" 1 holds one
+start two a "${interval[@]}"
+soon "  one acts" yes says two "waiting"
+for i in $(seq 101 200); do
+	want a "$i"
+	[ "$i" -eq 150 ] && soon "  the half of it" 150 value && stop KILL one && expire
+done
+soon "R11 100 revisions end on the last one" 200 value
+soon "  by the other process" 1 holds two
+stop watcher
+is "R11 and none went back" "" "$(awk '$1 > 100 && $1 < max {print $1 " after " max} $1 > max {max = $1}' seen)"
+stop two
+is "ended in good order it holds nothing" "" "$(holder)"
+steps_ran
+finish
