@@ -297,5 +297,7 @@ void view_fake_perform(struct view_fake *f)
 			merge(f, x);
 		else if (x->type == ACT_DELETE)
 			view_fake_gone(f, x->resource.kind, x->ns, x->name);
+		else if (x->type == ACT_FORGET && x->id)
+			stash_drop(f->stash, x->id);
 	}
 }

@@ -35,14 +35,24 @@ static void fail(struct acting *x, const struct unit_entry *e, const char *why)
 
 /* --- writing --- */
 
+/* One that is made anew says at once that no deletion of before fits it: else it would be written again. */
+static struct obj *decorate(const struct unit_pass *s, const struct unit_entry *e, size_t row)
+{
+	struct obj *o = s->host->decorate(s, e, row);
+	const char *doubt = unit_doubt(s, row);
+	if (s->doubts && !unit_found(s, row))
+		doubt = s->doubts[row];
+	if (doubt)
+		meta_set_annotation(o, ANNOTATION_FENCE, doubt);
+	return o;
+}
+
 /* An absent object is applied without force, so that somebody who was faster meets a conflict; ours,
  * and what is taken over, with force and as it was read. */
 void unit_write_object(struct unit_pass *s, const struct unit_entry *e, size_t row, int stage)
 {
 	const struct obj *live = unit_found(s, row);
-	struct obj *o = s->host->decorate(s, e, row);
-	if (unit_doubt(s, row))
-		meta_set_annotation(o, ANNOTATION_FENCE, unit_doubt(s, row));
+	struct obj *o = decorate(s, e, row);
 	struct action *x = plan_apply(s->plan, o, stage, live != NULL);
 	if (live)
 		plan_over(s->plan, x, live);
@@ -103,6 +113,9 @@ static void check(struct acting *x, const struct unit_entry *e, size_t row, cons
 static enum ensured fence(struct acting *x, const struct unit_entry *e, size_t row)
 {
 	const char *why = NULL;
+	/* the live read has it, no informer has: it may be gone by now */
+	if (unit_doubt(x->s, row) && ensure_absent(x, e) == WAITING)
+		return WAITING;
 	enum ensured state = unit_fence(x->s, row, x->record, &why);
 	if (state == ENDED)
 		fail(x, e, why);
@@ -196,7 +209,7 @@ static void create_if_not_exist(struct acting *x, const struct unit_entry *e, si
 	}
 	wait_for(x, e, "being created");
 	x->writes = true;
-	plan_create(x->s->plan, x->s->host->decorate(x->s, e, row));
+	plan_create(x->s->plan, decorate(x->s, e, row));
 	/* somebody may be faster: then it is read again, and exists */
 	unit_forget(x->s, UNIT_ABSENT);
 }

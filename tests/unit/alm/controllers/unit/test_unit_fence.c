@@ -199,6 +199,62 @@ static void test_unit_fence__what_is_never_changed_is_marked_alone(void **state)
 	unit_fixture_release(&x);
 }
 
+/* The live read has seen it, no informer has; then the deletion of before comes, so that the write over
+ * what was read is a conflict: it is looked for again, and made. */
+static void deleted_before_it_is_fenced(bool one_off)
+{
+	struct unit_fixture x;
+	size_t conflicts = 0;
+	const char *how = "Running";
+	unit_fixture_init(&x, 2);
+	x.one_off = one_off;
+	assert_string_equal(unit_fixture_run(&x, 2), "Succeeded");
+	run_and_die(&x, 1, false, "c1");
+	CLEANUP(xfreep) char *text = xstrdup(unit_fixture_map(&x, "c1"));
+	x.job.unit = unit_fixture_unit(&x, 2);
+	x.job.attempt++;
+	x.job.record = NULL;
+	view_fake_gone(&x.f, "ConfigMap", "default", "c1");
+	for (int i = 0; i < 20 && cstr_eq(how, "Running"); i++) {
+		how = unit_fixture_pass(&x);
+		if (!conflicts)
+			view_fake_live(&x.f, text);
+		view_fake_survey(&x.f);
+		struct action *w = view_fake_action(&x.f, ACT_APPLY, "ConfigMap", "c1");
+		assert_false(conflicts && w &&
+			     w->resource_version); /* what is made is not written again */
+		if (w && w->resource_version) {
+			struct error err = ERROR_INIT;
+			error_set(&err, E_CONFLICT, "the object has been modified");
+			stash_put(x.f.stash, refusal_id("", "ConfigMap", "default", "c1", x.a),
+				  &err, STR_NONE, NULL, x.f.view.now_ns);
+			w->type = ACT_RECORD; /* it does nothing */
+			conflicts++;
+		}
+		if (!conflicts || (w && w->type == ACT_RECORD))
+			view_fake_gone(&x.f, "ConfigMap", "default", "c1");
+		view_fake_perform(&x.f);
+		x.f.view.now_ns += NS_PER_S;
+	}
+	assert_string_equal(how, "Succeeded");
+	assert_int_equal(conflicts, 1);
+	assert_non_null(unit_fixture_map(&x, "c1"));
+	assert_false(is_doubtful(&x, "c1"));
+	unit_fixture_release(&x);
+}
+
+static void test_unit_fence__a_conflict_is_looked_for_again(void **state)
+{
+	(void)state;
+	deleted_before_it_is_fenced(false);
+}
+
+static void test_unit_fence__so_is_one_of_what_is_never_changed(void **state)
+{
+	(void)state;
+	deleted_before_it_is_fenced(true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +265,8 @@ int main(void)
 		cmocka_unit_test(test_unit_fence__what_a_deletion_may_delete_still_is_written_once),
 		cmocka_unit_test(test_unit_fence__what_is_in_no_inventory_is_written_once),
 		cmocka_unit_test(test_unit_fence__what_is_never_changed_is_marked_alone),
+		cmocka_unit_test(test_unit_fence__a_conflict_is_looked_for_again),
+		cmocka_unit_test(test_unit_fence__so_is_one_of_what_is_never_changed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
