@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "alm/audit/cursor.h"
 #include "alm/audit/export_form.h"
 #include "alm/audit/query.h"
 #include "alm/base/clock.h"
@@ -12,14 +13,13 @@
 
 struct webhook {
 	struct webhook_config c;
-	char name[SHA256_HEX]; /* a URL may have a token in it */
 	char *target;
 	struct strbuf secret;
 	struct task task;
 	struct timer timer;
 	struct call *call;
-	int status;       /* of the answer that comes */
-	int64_t cursor;   /* told up to here */
+	int status; /* of the answer that comes */
+	struct cursor cursor;
 	int64_t seq;      /* of the event that is being told; 0: none */
 	int64_t since_ns; /* of its first try, monotonic */
 	unsigned n_tries;
@@ -34,37 +34,6 @@ void webhook_sign(struct str secret, struct str body, char out[WEBHOOK_SIGNATURE
 	hmac_sha256(secret, body, mac);
 	memcpy(out, prefix, sizeof(prefix));
 	hex_encode(mac, sizeof(mac), out + sizeof(prefix) - 1);
-}
-
-/* --- how far it came --- */
-
-static int read_cursor(struct webhook *w, struct error *err)
-{
-	struct stmt *s;
-	if (db_exec(w->c.db,
-		    "CREATE TABLE IF NOT EXISTS webhook_cursor(name TEXT PRIMARY KEY, seq INTEGER "
-		    "NOT NULL)",
-		    err) < 0 ||
-	    db_prepare(w->c.db, "SELECT seq FROM webhook_cursor WHERE name = ?", &s, err) < 0)
-		return -err->code;
-	stmt_bind_cstr(s, 1, w->name);
-	int r = stmt_step(s, err);
-	w->cursor = r > 0 ? stmt_int(s, 0) : audit_last_seq(w->c.audit);
-	stmt_reset(s);
-	return r;
-}
-
-static int write_cursor(struct webhook *w, struct error *err)
-{
-	struct stmt *s;
-	if (db_prepare(w->c.db,
-		       "INSERT INTO webhook_cursor(name, seq) VALUES (?, ?) ON CONFLICT (name) DO "
-		       "UPDATE SET seq = excluded.seq",
-		       &s, err) < 0)
-		return -err->code;
-	stmt_bind_cstr(s, 1, w->name);
-	stmt_bind_int(s, 2, w->cursor);
-	return stmt_step(s, err);
 }
 
 /* --- what is told --- */
@@ -105,7 +74,8 @@ static int take_row(void *arg, unsigned depth, const struct obj *row, struct err
 /* The next Transition behind the cursor becomes the event. */
 static int next_event(struct webhook *w, struct error *err)
 {
-	struct query_selector sel = {.type = "Transition", .from_seq = w->cursor + 1, .limit = 1};
+	struct query_selector sel = {
+		.type = "Transition", .from_seq = w->cursor.seq + 1, .limit = 1};
 	w->seq = 0;
 	w->n_tries = 0;
 	w->since_ns = loop_mono(w->c.loop);
@@ -115,9 +85,9 @@ static int next_event(struct webhook *w, struct error *err)
 static void done_with(struct webhook *w)
 {
 	struct error err = ERROR_INIT;
-	w->cursor = w->seq;
+	int64_t told = w->seq;
 	w->seq = 0;
-	if (write_cursor(w, &err) < 0)
+	if (cursor_move(&w->cursor, told, &err) < 0)
 		log_warn("the webhook's place is not kept", "error", err.msg);
 	webhook_poke(w);
 }
@@ -231,14 +201,13 @@ int webhook_new(const struct webhook_config *c, struct webhook **ret, struct err
 {
 	CLEANUP(webhook_freep) struct webhook *w = xcalloc(1, sizeof(*w));
 	w->c = *c;
-	sha256_hex(str_of(c->name), w->name);
 	w->target = xstrdup(c->target);
 	strbuf_init(&w->secret, STRBUF_SMALL);
 	strbuf_init(&w->body, WEBHOOK_BYTES_MAX);
 	strbuf_addstr(&w->secret, c->secret);
 	w->task = (struct task){.fn = go_on, .arg = w};
 	w->timer = (struct timer){.fn = again, .arg = w};
-	if (read_cursor(w, err) < 0 || write_cursor(w, err) < 0)
+	if (cursor_init(&w->cursor, c->audit, c->db, c->name, err) < 0)
 		return -err->code;
 	webhook_poke(w);
 	*ret = STEAL(w);

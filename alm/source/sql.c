@@ -28,16 +28,45 @@ static int check(const struct sql_config *c, struct error *err)
 	return 0;
 }
 
+static int read(struct str text, const struct decode_field *table, void *ret, struct arena *a,
+		struct error *err)
+{
+	struct obj *o = NULL;
+	if (yaml_parse_one_max(text, NODES_MAX, &o, err) < 0)
+		return -err->code;
+	obj_keep(a, o);
+	return decode_members(o, "it", table, ret, a, err);
+}
+
 int sql_config_read(struct str text, const char *name, struct arena *a, struct sql_config *ret,
 		    struct error *err)
 {
 	struct sql_config c = {0};
-	struct obj *o = NULL;
-	if (yaml_parse_one_max(text, NODES_MAX, &o, err) < 0)
+	if (read(text, fields, &c, a, err) < 0 || check(&c, err) < 0)
 		return error_wrap(err, "%s", name);
-	obj_keep(a, o);
-	if (decode_members(o, "it", fields, &c, a, err) < 0 || check(&c, err) < 0)
+	*ret = c;
+	return 0;
+}
+
+static const struct decode_field report_fields[] = {
+	{"path", DECODE_STR, offsetof(struct sql_report, path)},
+	{"statement", DECODE_STR, offsetof(struct sql_report, statement)},
+	{0},
+};
+
+int sql_report_read(struct str text, const char *name, struct arena *a, struct sql_report *ret,
+		    struct error *err)
+{
+	struct sql_report c = {0};
+	if (read(text, report_fields, &c, a, err) < 0)
 		return error_wrap(err, "%s", name);
+	if (!c.path || !*c.path)
+		return error_set(err, E_INVALID, "%s: path: is missing: the SQLite file", name);
+	if (!c.statement || !*c.statement)
+		return error_set(err, E_INVALID,
+				 "%s: statement: is missing: an INSERT with :time, :bundle, "
+				 "..",
+				 name);
 	*ret = c;
 	return 0;
 }

@@ -23,8 +23,20 @@ struct sql_config {
 	bool group_rows;
 };
 
+/*
+ * ... and a table of one as feedback (--feedback.sql): a statement for each transition.
+ *
+ *	path: runs.db
+ *	statement: INSERT INTO runs VALUES (:time, :bundle, :step, :reason, :message)
+ */
+struct sql_report {
+	const char *path, *statement;
+};
+
 /* YAML or JSON; lives in the arena. E_INVALID names the field; name begins every message. */
 int sql_config_read(struct str text, const char *name, struct arena *a, struct sql_config *ret,
+		    struct error *err);
+int sql_report_read(struct str text, const char *name, struct arena *a, struct sql_report *ret,
 		    struct error *err);
 /* rows: [{COLUMN: VALUE}]. [{"key", "config"}] in the order of the rows; of the arena. */
 int sql_runs(const struct sql_config *c, const struct obj *rows, struct arena *a,

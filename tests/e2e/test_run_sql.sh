@@ -75,6 +75,34 @@ bad() { # NAME TEXT LINE...
 	printf '%s\n' "$@" >"$dir/sql.yaml"
 	code "$name" 1 "$text" alm run --kubeconfig "$K" --trigger sql --trigger.database.config "$dir/sql.yaml" --renderer.file.dir "$dir"
 }
+# A table as feedback.
+report() { printf 'path: %s\nstatement: %s\n' "$dir/runs.db" "$1" >"$dir/report.yaml"; }
+reported() { sqlite3 "$dir/runs.db" "$1"; }
+mkdir "$dir/m" && printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: reported}\n' >"$dir/m/cm.yaml"
+reported "CREATE TABLE runs(seq INTEGER PRIMARY KEY, time, bundle, step, reason, message)"
+report "INSERT OR IGNORE INTO runs VALUES (:seq, :time, :bundle, :step, :reason, :message)"
+once() { alm run --kubeconfig "$K" --trigger oneoff --renderer.file.dir "$dir/m" --name report --feedback.sql "$dir/report.yaml" --audit-log "$dir/log.db"; }
+code "L36 a report into a database" 0 "ConfigMap/ConfigMap: Finished" once
+reasons() { reported "SELECT DISTINCT bundle, reason FROM runs WHERE seq > $1 AND message IS NULL AND time > '2026' ORDER BY seq" | paste -sd' '; }
+is "  a row for each transition" "report|Running report|Succeeded" "$(reasons 0)"
+seq=$(reported "SELECT max(seq) FROM runs")
+mkfifo "$dir/hold" # another writer is in the way
+(printf 'BEGIN EXCLUSIVE;\n' && cat "$dir/hold") | sqlite3 "$dir/runs.db" &
+locked() { reported "SELECT count(*) FROM runs" 2>&1 | grep -c locked; }
+soon "  another one writes" 1 locked
+echo 'data: {v: "1"}' >>"$dir/m/cm.yaml"
+once >"$dir/waits" 2>&1 &
+runner=$!
+soon "  what is not told yet is tried again" yes sh -c "grep -q 'runs.db: another one writes to it; tried again' '$dir/waits' && echo yes"
+echo 'COMMIT;' >"$dir/hold"
+wait "$runner"
+is "  until it is through" "0 report|Running report|Succeeded" "$? $(reasons "$seq")"
+runner=
+report "INSERT INTO runs(time) VALUES (:when)"
+code "  a parameter that is none" 1 "report.yaml: $dir/runs.db: statement: parameter :when: want :time" once
+report "INSERT INTO runs(seq) VALUES (1), (1)"
+sed -i 's/"1"/"2"/' "$dir/m/cm.yaml"
+code "  what the table refuses is told, and ends nothing" 0 "UNIQUE constraint failed" once
 bad "no key" "sql.yaml: key: is missing: the column that names a run" "path: x" "query: SELECT 1"
 bad "no query" "sql.yaml: query: is missing" "path: x" "key: a"
 bad "an unknown field" "sql.yaml: " "path: x" "key: a" "query: x" "rows: 1"

@@ -5,6 +5,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/base/map.h"
+#include "alm/cli/run/run_report.h"
 #include "alm/cli/term.h"
 #include "alm/client/webhook.h"
 #include "alm/io/metrics_server.h"
@@ -19,6 +20,7 @@ struct run_feedback {
 	struct metrics_server *server;
 	struct transport *transport;
 	struct webhook *webhook;
+	struct run_report *report;
 	struct audit *audit;
 	struct map *began; /* instance -> milliseconds, monotonic, of its attempt */
 	bool succeeded, over;
@@ -52,15 +54,23 @@ int run_feedback_check(const struct cli *c, struct error *err)
 
 static void on_commit(void *arg, int64_t from, int64_t to)
 {
+	struct run_feedback *f = arg;
 	(void)from;
 	(void)to;
-	webhook_poke(arg);
+	if (f->webhook)
+		webhook_poke(f->webhook);
+	run_report_poke(f->report);
+}
+
+static bool is_idle(const struct run_feedback *f)
+{
+	return (!f->webhook || webhook_is_idle(f->webhook)) && run_report_is_idle(f->report);
 }
 
 static void on_idle(void *arg)
 {
 	struct run_feedback *f = arg;
-	if (f->over)
+	if (f->over && is_idle(f))
 		loop_stop(f->loop);
 }
 
@@ -100,8 +110,6 @@ static int open_webhook(struct run_feedback *f, const struct cli *c, struct audi
 				    .arg = f};
 	if (webhook_new(&wc, &f->webhook, err) < 0)
 		return -err->code;
-	f->audit = audit;
-	audit_on_commit(audit, on_commit, f->webhook);
 	return 0;
 }
 
@@ -124,9 +132,16 @@ int run_feedback_open(const struct cli *c, struct loop *l, struct audit *audit, 
 					   .not_ready = not_ready,
 					   .arg = f};
 	*ret = f;
+	f->audit = audit;
 	if (metrics_server_start(l, &mc, &f->server, err) < 0)
 		return -err->code;
-	return open_webhook(f, c, audit, db, err);
+	if (run_report_new(c, l, &f->report, err) < 0 ||
+	    run_report_begin(f->report, audit, db, on_idle, f, err) < 0 ||
+	    open_webhook(f, c, audit, db, err) < 0)
+		return -err->code;
+	if (f->webhook || f->report)
+		audit_on_commit(audit, on_commit, f);
+	return 0;
 }
 
 struct metrics *run_feedback_metrics(struct run_feedback *f)
@@ -162,20 +177,21 @@ void run_feedback_end(struct run_feedback *f, const char *instance, const struct
 		f->succeeded = true;
 }
 
-static void close_webhook(struct run_feedback *f)
+static void close_all(struct run_feedback *f)
 {
-	if (f->webhook)
+	if (f->webhook || f->report)
 		audit_on_commit(f->audit, NULL, NULL);
 	webhook_free(STEAL(f->webhook));
+	run_report_free(STEAL(f->report));
 }
 
 /* No more waiting: the time is over, or somebody is in a hurry. */
 static void too_late(void *arg)
 {
 	struct run_feedback *f = arg;
-	term_error("alm: the webhook did not take all events; a run with the same --audit-log "
-		   "tells the others\n");
-	close_webhook(f);
+	term_error("alm: the webhook, or the database, did not take all events; a run with the "
+		   "same --audit-log tells the others\n");
+	close_all(f);
 	loop_stop(f->loop);
 }
 
@@ -187,13 +203,13 @@ static void on_signal(void *arg, int signal)
 
 void run_feedback_finish(struct run_feedback *f)
 {
-	if (!f || !f->webhook)
+	if (!f || (!f->webhook && !f->report))
 		return;
 	f->over = true;
 	f->timer = (struct timer){.fn = too_late, .arg = f};
 	loop_arm(f->loop, &f->timer, RUN_FEEDBACK_WAIT_NS);
 	loop_on_signal(f->loop, on_signal, f);
-	while (f->webhook && !webhook_is_idle(f->webhook))
+	while (!is_idle(f))
 		loop_run(f->loop);
 	loop_disarm(f->loop, &f->timer);
 }
@@ -202,7 +218,7 @@ void run_feedback_free(struct run_feedback *f)
 {
 	if (!f)
 		return;
-	close_webhook(f);
+	close_all(f);
 	transport_free(f->transport);
 	metrics_server_free(f->server);
 	metrics_free(f->metrics);

@@ -7,6 +7,7 @@
 #include "alm/base/file.h"
 #include "alm/base/visible.h"
 #include "alm/cli/run/run_name.h"
+#include "alm/cli/run/run_report.h"
 #include "alm/render/plugins.h"
 
 #define INTERVAL_NS NS_PER_MIN
@@ -168,6 +169,7 @@ const struct cmd_option run_options[] = {
 	{"trigger.resource.write-status", "BOOL",
 	 "status and finalizer of the objects that begin runs are written (default true)", 0},
 	{"audit-log", "FILE", "the log of all writes, or none (default)", 0},
+	RUN_REPORT_OPTION,
 	RUN_FEEDBACK_OPTIONS,
 	{0},
 };

@@ -63,11 +63,37 @@ static void test_sql__rows_become_runs(void **state)
 	}
 }
 
+static void test_sql__a_report_has_a_file_and_a_statement(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *why; /* NULL: well */
+	} rows[] = {
+		{"{path: a.db, statement: INSERT}", NULL},
+		{"{statement: INSERT}", "x.yaml: path: is missing"},
+		{"{path: a.db}", "x.yaml: statement: is missing"},
+		{"{path: a.db, statement: INSERT, query: SELECT}", "query"},
+		{"{path: [", "x.yaml: "},
+	};
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct error err = ERROR_INIT;
+		struct sql_report r = {0};
+		int rc = sql_report_read(str_of(rows[i].text), "x.yaml", a, &r, &err);
+		assert_int_equal(rc < 0, rows[i].why != NULL);
+		if (rows[i].why)
+			assert_non_null(strstr(err.msg, rows[i].why));
+		else
+			assert_string_equal(r.statement, "INSERT");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sql__bad_configurations_name_the_field),
 		cmocka_unit_test(test_sql__rows_become_runs),
+		cmocka_unit_test(test_sql__a_report_has_a_file_and_a_statement),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
