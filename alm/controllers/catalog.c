@@ -9,6 +9,7 @@
 #include "alm/base/hash.h"
 #include "alm/controllers/app/app.h"
 #include "alm/controllers/app/controllers.h"
+#include "alm/controllers/app/decision.h"
 #include "alm/controllers/app/keys.h"
 #include "alm/controllers/app/spec_seen.h"
 #include "alm/controllers/work/watched.h"
@@ -168,6 +169,34 @@ static void set_quarantined(const struct view *v, const struct obj *o, const str
 	obj_set(status, "quarantined", q);
 }
 
+/* A revision that is not used is a decision of its own, and so is the end of that. */
+static void decide_quarantine(const struct view *v, const struct obj *o, const struct outcome *out,
+			      struct plan *plan)
+{
+	const char *bad = obj_str(out->value, "badDigest");
+	const char *known = obj_str(o, "status.quarantined.digest");
+	const char *accepted = meta_annotation(o, "app.coreos.com/accept-digest");
+	const char *used = obj_str(out->value, "digest"), *key, *reason = "Quarantined";
+	struct obj *body;
+	if (out->code ? !bad : !known)
+		return;
+	if (out->code) {
+		body = decision_body(failure_reason(out), "deny", out->msg);
+		obj_set_str(body, "digest", bad);
+		key = arena_fmt(v->a, "Quarantined %s %s", bad, failure_reason(out));
+	} else {
+		bool is_it = cstr_eq(accepted, known) && cstr_eq(used, known);
+		reason = "QuarantineEnded";
+		body = decision_body(is_it ? "Accepted" : "GoodRevision", "allow",
+				     is_it ? "annotation app.coreos.com/accept-digest names it"
+					   : "a good revision came");
+		obj_set_str(body, "digest", used);
+		key = arena_fmt(v->a, "QuarantineEnded %s", known);
+	}
+	struct action *x = plan_row(plan, "Decision", o, reason, key, body);
+	x->chain = arena_fmt(v->a, "catalog:%s", meta_name(o));
+}
+
 static int catalog_status(const struct view *v, const char *key, struct plan *plan,
 			  struct error *err)
 {
@@ -185,6 +214,7 @@ static int catalog_status(const struct view *v, const char *key, struct plan *pl
 	if (!out->code)
 		set_facts(v, o, out, status);
 	set_quarantined(v, o, out, status);
+	decide_quarantine(v, o, out, plan);
 	int64_t n_rejected = obj_i64(out->value, "nRejected", 0);
 	set_condition(v, o, list, "Synced", out->code ? "False" : "True", state,
 		      out->code ? out->msg : "");

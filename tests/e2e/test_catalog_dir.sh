@@ -104,6 +104,8 @@ is "its apps go on" "Resolved 0.9.5" "$(resolved) $(k get apptype etcd -o 'jsonp
 k annotate catalog first "app.coreos.com/accept-digest=$digest" >/dev/null
 soon "until somebody accepts it" "Synced 3" synced first
 is "and nothing is quarantined" "" "$(k get catalog first -o 'jsonpath={.status.quarantined}')"
+is "both are decisions" "Quarantined deny SuspiciousShrink,QuarantineEnded allow Accepted," \
+	"$(alm audit query --type Decision -o json | jq -r '.[] | select(.subject.name == "first") | "\(.reason) \(.body.verdict) \(.body.rules[0].id)"' | tail -2 | tr '\n' ,)"
 mv "$dir/aside"/p*.tgz "$many/"
 soon "it comes back" "Synced 27" synced first
 

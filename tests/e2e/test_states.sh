@@ -87,6 +87,8 @@ has "B12 alm status says what is missing" "Deployment etcd/etcd-operator is miss
 run_step "B12 and never that nothing waits" "$(next_steps etcd | grep "^alm describe apptype" | head -1)"
 k patch apptype etcd --type=merge -p '{"spec":{"drift":"Repair"}}' >/dev/null
 soon "B12 Repair brings it back" "0.9.4 Installed" state
+is "B12 each is a decision" "DriftLeft wait Report,DriftRepair allow Repair," \
+	"$(alm audit query --type Decision -o json | jq -r '.[] | select(.reason | startswith("Drift")) | "\(.reason) \(.body.verdict) \(.body.rules[0].id)"' | tail -2 | tr '\n' ,)"
 soon "B12 and no condition stays" "" k get apptype etcd -o 'jsonpath={.status.conditions[?(@.type=="Drifted")].status}{.status.conditions[?(@.type=="Degraded")].status}'
 
 # B11: an autoscaler's replicas are its own, kubectl's are drift.

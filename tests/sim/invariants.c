@@ -186,6 +186,25 @@ static const struct {
 	 "SELECT seq || ' ' || name FROM audit WHERE type = 'Decision' AND reason = 'Resolved'"
 	 " AND json_extract(body, '$.inputs[0].digest') IS NULL LIMIT 1",
 	 false},
+	{"revision quarantined without a decision",
+	 "SELECT t.seq || ' ' || t.name FROM audit t WHERE t.type = 'Transition' AND t.kind = "
+	 "'Catalog'"
+	 " AND json_extract(json_extract(t.body, '$.status'), '$.quarantined.digest') IS NOT NULL"
+	 " AND NOT EXISTS (SELECT 1 FROM audit d WHERE d.type = 'Decision' AND d.reason = "
+	 "'Quarantined'"
+	 " AND d.uid = t.uid AND d.seq < t.seq AND json_extract(d.body, '$.digest') ="
+	 " json_extract(json_extract(t.body, '$.status'), '$.quarantined.digest')) LIMIT 1",
+	 false},
+	{"version tried again without a decision",
+	 "SELECT seq || ' ' || name FROM audit t WHERE type = 'Transition' AND"
+	 " kind = 'InstallStrategy' AND json_extract(body, '$.from') = 'Failed' AND"
+	 " json_extract(body, '$.to') = 'Pending' AND"
+	 " (SELECT count(*) FROM audit d WHERE d.type = 'Decision' AND d.reason = 'Retried' AND"
+	 " d.uid = t.uid AND d.seq < t.seq) < (SELECT count(*) FROM audit e WHERE"
+	 " e.type = 'Transition' AND e.uid = t.uid AND e.seq <= t.seq AND"
+	 " json_extract(e.body, '$.from') = 'Failed' AND json_extract(e.body, '$.to') = 'Pending')"
+	 " LIMIT 1",
+	 false},
 	{"plan that counts other than it lists",
 	 "SELECT seq || ' ' || name FROM audit WHERE type = 'Plan' AND reason = 'Planned'"
 	 " AND (json_extract(body, '$.count') IS NULL OR min(json_extract(body, '$.count'), 64)"

@@ -91,6 +91,16 @@ static const char *not_repaired(const struct strategy_pass *s, const char *text,
 	return arena_fmt(s->v->a, "%s%snot repaired: %s", text ? text : "", text ? "; " : "", why);
 }
 
+/* What becomes of drift, by spec.drift and what else holds; nothing drifted: no decision. */
+static void decide_drift(struct strategy_pass *s, size_t n, bool wanted, const char *text)
+{
+	const char *verdict = wanted && !s->app->paused ? "allow" : "wait";
+	const char *rule = s->app->paused ? "Paused" : wanted ? "Repair" : "Report";
+	if (n)
+		strategy_decide(s, wanted && !s->app->paused ? "DriftRepair" : "DriftLeft", verdict,
+				rule, text, text);
+}
+
 /* Plans what is worth a try. ENDED: not all is, which is added to the text. */
 static enum ensured repair_all(struct strategy_pass *s, const struct unit_entry *const *list,
 			       size_t n, const char **text)
@@ -181,6 +191,7 @@ enum ensured strategy_repair(struct strategy_pass *s)
 	for (size_t i = 0; writes && moves && i < s->install->n; i++)
 		if (strategy_crd_at(&s->install->entries[i]) == CRD_SWITCHED)
 			strategy_write_crd(s, s->install, &s->install->entries[i], true, false);
+	decide_drift(s, n, wanted, text);
 	if (writes && wanted && n)
 		stuck = repair_all(s, list, n, &text) == ENDED;
 	if (!n && wanted && !s->app->paused)
@@ -208,7 +219,29 @@ static enum ensured await_turn_to_retry(struct strategy_pass *s)
 		arena_fmt(s->v->a, "%s:r%lld:retry", meta_uid(s->ref->o), (long long)s->revision);
 	int64_t wait = retry_wait_ns(s->failures);
 	int64_t by_wall = retry_at_ns(s->conditions, s->failures, s->v->now_ns) - s->v->now_ns;
-	return plan_await(s->plan, s->v->ops->left(s->v->ops_arg, id, wait, by_wall));
+	int64_t left = s->v->ops->left(s->v->ops_arg, id, wait, by_wall);
+	char at[CLOCK_TEXT_MAX];
+	clock_format(s->v->now_ns + left, CLOCK_SECONDS, at);
+	if (left > 0)
+		strategy_decide(s, "RetryWaits", "wait", "Backoff",
+				arena_fmt(s->v->a, "failed %lld time%s in a row: again at %s",
+					  (long long)s->failures, s->failures == 1 ? "" : "s", at),
+				arena_fmt(s->v->a, "r%lld", (long long)s->revision));
+	return plan_await(s->plan, left);
+}
+
+/* Of a version that failed. */
+static void decide_retry(struct strategy_pass *s)
+{
+	bool asked = retry_is_asked(s->app, s->ref->version);
+	bool changed = s->install && strategy_inputs_changed(s);
+	const char *rule = asked ? "Asked" : changed ? "InputsChanged" : "Backoff";
+	if (s->phase == PHASE_FAILED)
+		strategy_decide(s, "Retried", "allow", rule,
+				asked     ? "alm retry asks for it"
+				: changed ? "its values or its account have changed"
+					  : "the time to wait is over",
+				arena_fmt(s->v->a, "r%lld", (long long)s->revision));
 }
 
 /* Changed values were left as they failed, or the way back failed: others are tried at once. */
@@ -230,9 +263,10 @@ enum ensured strategy_record_failed(struct strategy_pass *s)
 
 enum ensured strategy_choose_again(struct strategy_pass *s)
 {
-	if (has_other_values(s) || (is_chosen_again(s) && await_turn_to_retry(s) == DONE))
-		return strategy_start_revision(s, "chosen again");
-	return WAITING;
+	if (!has_other_values(s) && !(is_chosen_again(s) && await_turn_to_retry(s) == DONE))
+		return WAITING;
+	decide_retry(s);
+	return strategy_start_revision(s, "chosen again");
 }
 
 enum ensured strategy_make_way(struct strategy_pass *s)
@@ -248,7 +282,12 @@ enum ensured strategy_make_way(struct strategy_pass *s)
 enum ensured strategy_take_changes(struct strategy_pass *s)
 {
 	const char *changed = strategy_inputs_changed(s);
-	if (changed && !s->app->paused && !retry_would_repeat(s->app, s->ref, s->v->a))
+	if (!changed || s->app->paused)
+		return DONE;
+	if (!retry_would_repeat(s->app, s->ref, s->v->a))
 		return strategy_start_revision(s, changed);
+	strategy_decide(s, "RetryRefused", "wait", "PreviouslyFailed",
+			"these values and this account have failed: others, or alm retry",
+			arena_fmt(s->v->a, "r%lld", (long long)s->revision));
 	return DONE;
 }

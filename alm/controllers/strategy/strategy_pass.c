@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/controllers/app/decision.h"
 #include "alm/controllers/app/phases.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/condition.h"
@@ -110,19 +111,27 @@ enum ensured strategy_enter(struct strategy_pass *s, enum phase phase, const cha
 	return ENDED;
 }
 
+void strategy_decide(struct strategy_pass *s, const char *decision, const char *verdict,
+		     const char *rule, const char *detail, const char *key)
+{
+	if (s->has_decided)
+		return;
+	s->has_decided = true;
+	struct obj *body = decision_body(rule, verdict, detail);
+	struct action *x = plan_row(s->plan, "Decision", s->ref->o, decision,
+				    arena_fmt(s->v->a, "%s %s", decision, key), body);
+	x->chain = s->app ? s->app->name : NULL;
+}
+
 void strategy_deny(struct strategy_pass *s, const char *decision, const char *rule,
-		   const char *detail, const char *key, struct obj *body)
+		   const char *detail, const char *key, struct obj *more)
 {
 	struct arena *a = s->v->a;
-	struct obj *found = obj_map(), *rules = obj_list();
-	body = body ? body : obj_map();
-	obj_set_str(found, "id", rule);
-	obj_set_str(found, "verdict", "deny");
-	obj_set_str(found, "detail", detail);
-	obj_append(rules, found);
-	obj_set_str(body, "verdict", "deny");
-	obj_set_str(body, "message", detail);
-	obj_set(body, "rules", rules);
+	struct obj *body = decision_body(rule, "deny", detail);
+	OBJ_EACH (it, more)
+		obj_set(body, it.key, obj_ref(it.value));
+	obj_unref(more);
+	s->has_decided = true;
 	if (s->app && s->app->installed)
 		obj_set_path(body, "version.from", obj_string(s->app->installed->version));
 	obj_set_path(body, "version.to", obj_string(s->ref->version));

@@ -58,6 +58,7 @@ struct strategy_pass {
 	const struct unit *rolled;          /* the groups of course */
 	bool keep_status;                   /* as it is: what is known is not complete */
 	const char *repaired; /* what had drifted and is as planned again; NULL: nothing */
+	bool has_decided;     /* one Decision a reconcile: the last one is compared with the next */
 	struct error error;   /* code 0: none; else the reconcile has failed */
 };
 
@@ -84,6 +85,10 @@ enum ensured strategy_wait_for_work(struct strategy_pass *s, bool again);
 /* The reconcile fails: nothing is planned, and it is tried again. ENDED. */
 enum ensured strategy_fail_pass(struct strategy_pass *s, const struct error *err);
 
+/* A Decision (audit.md 3) by a rule, verdict "allow" or "wait", unless it was the last outcome: key names
+ * that beside the decision; or the reconcile has one already. */
+void strategy_decide(struct strategy_pass *s, const char *decision, const char *verdict,
+		     const char *rule, const char *detail, const char *key);
 /* A refusal as an entry of its own (audit.md 3), unless it was the last outcome: key names that beside
  * the reason. body is consumed; NULL: it has no more than the rule and the detail. */
 void strategy_deny(struct strategy_pass *s, const char *decision, const char *rule,
