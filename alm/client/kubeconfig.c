@@ -238,6 +238,8 @@ static int resolve_cluster(const struct entry *e, bool allow_insecure, struct ar
 			       "insecure-skip-tls-verify: anybody on the way to %s can read and "
 			       "change what is sent; set certificate-authority instead",
 			       server));
+	if (!obj_as_str(obj_get(e->value, "certificate-authority-data")).len)
+		t->ca_file = path_in(e, "certificate-authority", a);
 	return pem(e, "certificate-authority", a, &t->ca_pem, err);
 }
 
@@ -321,7 +323,8 @@ int kubeconfig_in_cluster(const char *host, const char *port, const char *dir, s
 	if (!file_exists(t.transport.token_file))
 		return error_set(err, E_NOTFOUND, "not in a cluster: %s does not exist",
 				 t.transport.token_file);
-	if (read_text(arena_fmt(a, "%s/ca.crt", dir), a, &t.transport.ca_pem, err) < 0)
+	t.transport.ca_file = arena_fmt(a, "%s/ca.crt", dir);
+	if (read_text(t.transport.ca_file, a, &t.transport.ca_pem, err) < 0)
 		return -err->code;
 	const char *ns_file = arena_fmt(a, "%s/namespace", dir);
 	if (file_exists(ns_file) && read_text(ns_file, a, &ns, err) < 0)

@@ -46,6 +46,8 @@ struct remote {
 	bool nameless; /* a handshake failed for want of a subjectAltName */
 	char *token;   /* wiped when it is replaced */
 	int64_t token_read_ns;
+	char *ca_pem; /* of ca_file, since that was read again; config.ca_pem points to it then */
+	int64_t ca_read_ns;
 	TAILQ_HEAD(, call) calls;
 };
 

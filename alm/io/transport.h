@@ -59,6 +59,9 @@ struct transport_config {
 	 * (E_FORBIDDEN): `kubectl proxy`, a metrics or alert endpoint. */
 	const char *base_url;
 	const char *ca_pem, *cert_pem, *key_pem; /* texts, optional */
+	/* Where ca_pem is from, NULL: nowhere. It is read again, once a second at the most, when a
+	 * certificate is not believed: the CA of a server that has another one since. */
+	const char *ca_file;
 	const char *token, *token_file; /* token_file wins, read again each minute and on 401 */
 	const char *username, *password;
 	const char *tls_server_name, *proxy_url;

@@ -21,6 +21,8 @@
 #define TOKEN_AGE_NS    (60 * NS_PER_S)
 #define TOKEN_PAUSE_NS  NS_PER_S /* between two readings because of 401 */
 #define HEAD_BYTES_MAX  ((size_t)64 << 10)
+#define CA_BYTES_MAX    ((size_t)1 << 20)
+#define CA_PAUSE_NS     NS_PER_S
 
 static const struct curl_lib *curl; /* since the first transport_curl_new() */
 
@@ -54,6 +56,26 @@ static void refresh_token(struct remote *t, int64_t age_ns)
 {
 	if (t->config.token_file && loop_mono(t->loop) - t->token_read_ns >= age_ns)
 		read_token(t);
+}
+
+/* The CA of the server */
+
+/* A file that cannot be read, or is half written, keeps the former one until the next look. */
+static void refresh_ca(struct remote *t)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CA_BYTES_MAX);
+	struct error err = ERROR_INIT;
+	int64_t now = loop_mono(t->loop);
+	if (!t->config.ca_file || (t->ca_read_ns && now - t->ca_read_ns < CA_PAUSE_NS))
+		return;
+	t->ca_read_ns = now;
+	if (file_read(t->config.ca_file, &b, &err) < 0 || !b.len ||
+	    cstr_eq(b.buf, t->config.ca_pem))
+		return;
+	xfree(t->ca_pem);
+	t->config.ca_pem = t->ca_pem = strbuf_detach(&b);
+	log_info("the CA of the server is another one", "server", t->base_url, "file",
+		 t->config.ca_file);
 }
 
 /* One call */
@@ -243,6 +265,8 @@ static void explain(struct call *c, CURLcode code)
 {
 	bool nameless = c->remote->nameless;
 	c->remote->nameless = false;
+	if (code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE)
+		refresh_ca(c->remote);
 	if (code == CURLE_OK)
 		fail(c, E_IO, false, "the answer has no length, it may have been cut");
 	else if (c->failed.code)
@@ -330,6 +354,7 @@ static void remote_free(struct transport *transport)
 		curl_lane_close(&t->lanes[i]);
 	loop_unpost(t->loop, &t->pump);
 	wipe(&t->token);
+	xfree(t->ca_pem);
 	xfree(t->base_url);
 	xfree(t->connect_to);
 	xfree(t->host);
@@ -423,6 +448,7 @@ static void copy_config(struct remote *t, const struct transport_config *c)
 		.ca_pem = copy(t, c->ca_pem),
 		.cert_pem = copy(t, c->cert_pem),
 		.key_pem = copy(t, c->key_pem),
+		.ca_file = copy(t, c->ca_file),
 		.token_file = copy(t, c->token_file),
 		.username = copy(t, c->username),
 		.password = copy(t, c->password),

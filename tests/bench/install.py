@@ -195,4 +195,5 @@ def main():
             subprocess.run(["perf", "probe", "-q", "-d", "bench_alm:*"], check=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What goes wrong around alm controller on the cluster of ALM_TEST_CLUSTER (an empty one, of an administrator): its API server is
-# away for AWAY_S seconds, slow, says 429, knows its token no more; the volume of the log is full, then lost; OBJECTS
-# custom resources that are no app's are there. A version appears in each of these: it is installed once when it is over, without
+# away for AWAY_S seconds, slow, says 429, knows its token no more, has a certificate of another CA; replicas differ by hours; the
+# volume of the log is full, then lost; OBJECTS custom resources that are no app's are there. A version appears in each of these: it is installed once when it is over, without
 # a storm of writes and without growing; at the end each transition is in the log once. The leader is killed in
 # tests/e2e/test_leader_killed.sh, clocks jump in tests/sim.
 # shellcheck disable=SC2119
@@ -25,8 +25,11 @@ cd "$dir" || exit 1
 export KUBECONFIG=$ALM_TEST_CLUSTER
 server=$(k config view --minify -o 'jsonpath={.clusters[0].cluster.server}')
 hostport=${server#https://}
-openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=relay -addext subjectAltName=IP:127.0.0.1 -days 2 \
-	-keyout key.pem -out cert.pem 2>/dev/null
+certificate() { # NAME [COMMAND...]: which starts openssl
+	"${@:2}" openssl req -x509 -newkey rsa:2048 -nodes -subj "/CN=relay $1" -addext subjectAltName=IP:127.0.0.1 -days 2 \
+		-keyout key.pem -out cert.pem 2>/dev/null
+}
+certificate 1
 echo ok >mode
 python3 "$recorder" port cert.pem key.pem "${hostport%:*}" "${hostport#*:}" requests mode 2>relay.err &
 recording=$!
@@ -47,8 +50,8 @@ contexts: [{name: c, context: {cluster: c, user: u}}]
 current-context: c
 END2
 )
-act() {
-	"$alm_bin" controller --data-dir "$1" --kubeconfig "$dir/through.kubeconfig" --metrics-listen off --verify-soak 1s \
+act() { # DIR [COMMAND...]: which starts it
+	"${@:2}" "$alm_bin" controller --data-dir "$1" --kubeconfig "$dir/through.kubeconfig" --metrics-listen off --verify-soak 1s \
 		--catalog-root "$catalog" >>controller.out 2>>controller.err &
 	controller=$!
 }
@@ -124,6 +127,38 @@ soon "requests go out with a token that is no good" yes heard
 token
 WAIT_S=240 soon "and then with the one that its file has by now" 1.0.6 installed
 
+certificate 2
+echo renew >mode
+version 1.0.7
+WAIT_S=120 soon "the API server has a certificate of another CA, and the file of it, too" 1.0.7 installed
+renewed=$(grep -c 'the CA of the server is another one' controller.err)
+is "which was read once" 1 "$renewed"
+if command -v faketime >/dev/null; then
+	stop
+	act "$dir/volume/alm" faketime -f +3h
+	version 1.0.8
+	WAIT_S=120 soon "a replica whose clock is 3 hours ahead" 1.0.8 installed
+	kill -9 "$(cat "$dir/volume/alm/alm.db.lock")" "$controller" 2>/dev/null # the Lease says that it has it, for 3 hours
+	wait "$controller" 2>/dev/null
+	act "$dir/volume/alm"
+	version 1.0.9
+	WAIT_S=120 soon "it was killed, and another one is right" 1.0.9 installed
+	kill -9 "$controller"
+	wait "$controller" 2>/dev/null
+	certificate 3 faketime -f -1d # it is valid by that clock, too
+	echo renew >mode
+	act "$dir/volume/alm" faketime -f -3h
+	version 1.0.10
+	WAIT_S=120 soon "and another one is 3 hours behind" 1.0.10 installed
+	kill "$(cat "$dir/volume/alm/alm.db.lock")"
+	wait "$controller" 2>/dev/null
+	act "$dir/volume/alm"
+else
+	skip "a replica whose clock is 3 hours ahead" "no faketime"
+	skip "it was killed, and another one is right" "no faketime"
+	skip "and another one is 3 hours behind" "no faketime"
+fi
+
 if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64m small small 2>/dev/null; then
 	umount small
 	stop
@@ -131,13 +166,14 @@ if [ "$(id -u)" = 0 ] && mkdir small && mount -t tmpfs -o size=64m small small 2
 	mount -t tmpfs -o size=64m volume volume
 	cp -a kept volume/alm
 	act "$dir/volume/alm"
+	before=$(installed)
 	fallocate -l "$(($(df --output=avail -B1 volume | tail -1) - 1000000))" volume/fill
-	version 1.0.7
+	version 1.0.11
 	full() { grep -c 'DiskFull\|disk of the data folder is full' controller.err | sed 's/^[1-9].*/full/'; }
 	soon "a full volume is told" full full
-	is "and nothing goes on without the log" 1.0.6 "$(installed)"
+	is "and nothing goes on without the log" "$before" "$(installed)"
 	rm volume/fill
-	WAIT_S=120 soon "with room again the version is installed" 1.0.7 installed
+	WAIT_S=120 soon "with room again the version is installed" 1.0.11 installed
 else
 	skip "a full volume is told" "no mount"
 	skip "and nothing goes on without the log" "no mount"
@@ -171,8 +207,8 @@ def create(i):
 with concurrent.futures.ThreadPoolExecutor(8) as pool:
     list(pool.map(create, range(n)))
 END2
-version 1.0.8
-WAIT_S=120 soon "a version beside $OBJECTS objects of others" 1.0.8 installed
+version 1.0.12
+WAIT_S=120 soon "a version beside $OBJECTS objects of others" 1.0.12 installed
 is "which nobody read" "" "$(grep -E ' /apis/example.com/v1/.*things' requests | head -1)"
 grown=$(($(peak) - memory))
 at_most "and memory did not grow with them (MiB)" 8 "$grown"
@@ -189,15 +225,15 @@ is "each transition is in it once, none is missing" "$(seq "$last")" \
 is "no version was installed twice" "" \
 	"$(jq -r '.[] | select(.reason == "Installed") | .body.version.to // empty' transitions.json | sort | uniq -d)"
 echo "# usual writes of an upgrade: $usual; peak memory: $memory MiB"
-version 1.0.9
+version 1.0.13
 act "$dir/new"
 refused() { grep -c 'accept-gap' controller.err | sed 's/^[1-9].*/refused/'; }
 soon "a lost log is not begun anew in silence" refused refused
-is "nothing is done meanwhile" 1.0.8 "$(installed)"
+is "nothing is done meanwhile" 1.0.12 "$(installed)"
 stop
 code "accepted" 0 "begins anew as" alm audit accept-gap --data-dir "$dir/new" --reason "volume lost"
 act "$dir/new"
-WAIT_S=120 soon "it goes on" 1.0.9 installed
+WAIT_S=120 soon "it goes on" 1.0.13 installed
 stop
 code "and the new log is whole" 0 "" alm audit verify --data-dir "$dir/new"
 act "$dir/new"

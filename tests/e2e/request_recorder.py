@@ -3,7 +3,7 @@
 request: "METHOD TARGET CONTENT-TYPE USER", USER is who is impersonated, "-" stands for nothing. What comes back is passed on as it is.
 
 MODE_FILE holds what is wrong, and may change at any time: "ok", "away" (no connection stays), "slow SECONDS" (each request),
-"answer STATUS EVERY" (each EVERYth request, with Retry-After: 1).
+"answer STATUS EVERY" (each EVERYth request, with Retry-After: 1), "renew" (once: CERT and KEY are read again, no connection stays).
 
 One thread: a TLS connection that one thread of Python reads while another one writes breaks now and then."""
 import asyncio
@@ -109,7 +109,12 @@ async def serve(reader, writer):
 
 async def cut():
     while True:
-        if mode()[0] == "away":
+        wrong = mode()[0]
+        if wrong == "renew":
+            server_side.load_cert_chain(cert, key)
+            with open(mode_file, "w", encoding="utf-8") as f:
+                f.write("ok")
+        if wrong in ("away", "renew"):
             for w in list(connections):
                 w.transport.abort()
         await asyncio.sleep(0.2)

@@ -79,6 +79,7 @@ static void test_kubeconfig__first_file_wins(void **state)
 	assert_ok(kubeconfig_resolve(k, NULL, false, f->arena, &t, &f->err), &f->err);
 	assert_string_equal(t.transport.base_url, "https://one:6443");
 	assert_string_equal(t.transport.ca_pem, "CA");
+	assert_string_equal(t.transport.ca_file, arena_fmt(f->arena, "%s/ca.crt", f->dir));
 	assert_string_equal(t.transport.tls_server_name, "api");
 	assert_string_equal(t.transport.token, "t1");
 	assert_string_equal(t.transport.token_file, arena_fmt(f->arena, "%s/sub/token", f->dir));
@@ -159,6 +160,7 @@ static void test_kubeconfig__in_a_cluster(void **state)
 	assert_string_equal(t.transport.base_url, "https://10.0.0.1:443");
 	assert_string_equal(t.ns, "alm-system");
 	assert_string_equal(t.transport.ca_pem, "CA");
+	assert_string_equal(t.transport.ca_file, arena_fmt(f->arena, "%s/ca.crt", f->dir));
 	assert_ok(kubeconfig_in_cluster("fd00::1", "443", f->dir, f->arena, &t, &f->err), &f->err);
 	assert_string_equal(t.transport.base_url, "https://[fd00::1]:443");
 	assert_int_equal(kubeconfig_in_cluster(NULL, NULL, f->dir, f->arena, &t, &f->err),

@@ -463,6 +463,34 @@ static void test_server__tokens_are_read_again_after_401(void **state)
 	strbuf_release(&res.body);
 }
 
+/* As kubelet does with the CA of a cluster: the file has another one, whoever runs does not start again. */
+static void test_server__its_ca_is_read_again_when_it_is_not_believed(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(xfreep) char *ca = NULL, *ca_key = NULL, *cert = NULL, *key = NULL;
+	char path[] = "/tmp/alm-test-ca-XXXXXX";
+	struct result res = RESULT_INIT;
+	listen_tls(f);
+	close(mkstemp(path));
+	assert_ok(file_write_atomic(path, str_of(f->ca), 0600, &f->err), &f->err);
+	CLEANUP(transport_freep) struct transport *t =
+		client(f, (struct transport_config){.ca_file = path, .ca_pem = f->ca});
+	CLEANUP(transport_freep) struct transport *pinned =
+		client(f, (struct transport_config){.ca_pem = f->ca});
+	assert_ok(tls_ca_new(f->loop, "next CA", &ca, &ca_key, &f->err), &f->err);
+	assert_ok(tls_serving_new(f->loop, ca, ca_key, NULL, 0, &cert, &key, &f->err), &f->err);
+	assert_ok(server_renew(f->server, cert, key, &f->err), &f->err);
+	assert_ok(file_write_atomic(path, str_of(ca), 0600, &f->err), &f->err);
+	for (int i = 0; i < 2; i++) { /* the first finds out */
+		assert_int_equal(call_wait(f->loop, t, "GET", "/echo", STR_NONE, &res) == 200,
+				 i == 1);
+		assert_int_not_equal(call_wait(f->loop, pinned, "GET", "/echo", STR_NONE, &res),
+				     200);
+	}
+	unlink(path);
+	strbuf_release(&res.body);
+}
+
 /* An open connection goes on with what it has; a new one gets the new certificate. */
 static void test_server__a_certificate_is_renewed_while_it_runs(void **state)
 {
@@ -633,6 +661,7 @@ int main(void)
 		TEST(test_server__stop_lets_answers_finish_and_cuts_streams),
 		TEST(test_server__a_taken_port_is_named),
 		TEST(test_server__tokens_are_read_again_after_401),
+		TEST(test_server__its_ca_is_read_again_when_it_is_not_believed),
 		TEST(test_server__a_certificate_is_due_before_its_end),
 		TEST(test_server__credentials_stay_out_of_plain_http),
 		TEST(test_server__a_certificate_is_renewed_while_it_runs),
