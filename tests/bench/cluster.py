@@ -15,6 +15,7 @@ from install import ALM, OBJECTS, PROGRAMS, ROOT, Program, Server, until
 APPS = [int(n) for n in os.environ.get("APPS", "100 1000").split()]
 ONE, COUNTED, HELMS, REST = (int(os.environ.get(k, d)) for k, d in (("ONE", 5), ("COUNTED", 10), ("HELMS", 10), ("REST", 60)))
 KUBECONFIG, HELM = os.environ["KUBECONFIG"], os.environ["HELM"]
+CATALOGS = f"{ROOT}/catalogs"  # no catalog may lie in a folder that holds the log
 HERE = os.path.dirname(os.path.realpath(__file__))
 DEMO = f"{HERE}/../../deploy/demo"
 INSECURE = ["--insecure-skip-tls-verify"] if "insecure-skip-tls-verify: true" in open(KUBECONFIG).read() else []
@@ -51,14 +52,14 @@ APPTYPES = "/apis/app.coreos.com/v1beta1/apps"
 
 def controller(folder, kubeconfig=KUBECONFIG, insecure=INSECURE):
     p = Program("controller", "controller", "--data-dir", folder, "--kubeconfig", kubeconfig, *insecure, "--metrics-listen", "off",
-                "--verify-soak", "0s", "--catalog-root", ROOT)
+                "--verify-soak", "0s", "--catalog-root", CATALOGS)
     PROGRAMS[:] = [p]
     until(lambda: SERVER.installed("") >= 0, "AppTypes served")
     return p
 
 
 def catalog(name):
-    quiet(ALM, *INSECURE, "catalog", "add", name, f"dir://{ROOT}/{name}", "--interval", "1h")
+    quiet(ALM, *INSECURE, "catalog", "add", name, f"dir://{CATALOGS}/{name}", "--interval", "1h")
 
 
 def helm_install(name, archive):
@@ -67,10 +68,19 @@ def helm_install(name, archive):
     return time.monotonic() - begin
 
 
+def gone(*names):
+    """Deletes them until none is there: a definition that is left for a moment brings its app back."""
+    def missing():
+        quiet("kubectl", "delete", *names, "--ignore-not-found", "--timeout=60s", stderr=subprocess.DEVNULL)
+        time.sleep(1)
+        return not subprocess.run(["kubectl", "get", *names, "--ignore-not-found", "-o", "name"], capture_output=True).stdout
+    until(missing, "end of " + names[0])
+
+
 def one():
-    os.makedirs(f"{ROOT}/one")
-    quiet(f"{DEMO}/package.sh", "0.9.4", f"{ROOT}/one", env={**os.environ, "ALM": ALM})
-    archive = f"{ROOT}/one/etcd-operator-0.9.4.tgz"
+    os.makedirs(f"{CATALOGS}/one")
+    quiet(f"{DEMO}/package.sh", "0.9.4", f"{CATALOGS}/one", env={**os.environ, "ALM": ALM})
+    archive = f"{CATALOGS}/one/etcd-operator-0.9.4.tgz"
     catalog("one")
     ours, helms = [], []
     kind = "com.tectonic.storage"
@@ -80,22 +90,19 @@ def one():
         created(APPTYPES, app("etcd", kind))
         until(lambda: b'"installedVersion":"0.9.4"' in call("GET", APPTYPES + "/etcd")[1], "installed operator", 0.01)
         ours.append(time.monotonic() - begin)
-        quiet("kubectl", "delete", "apptypes.app.coreos.com", "etcd", "--timeout=60s")
-        quiet("kubectl", "delete", "crd", "etcds.etcd.coreos.com", "--ignore-not-found", "--timeout=60s")
-        quiet("kubectl", "delete", "namespace", "etcd", "--ignore-not-found", "--timeout=60s")
+        gone("apptypes.app.coreos.com/etcd", "crd/etcds.etcd.coreos.com", "namespace/etcd")
         helms.append(helm_install("etcd", archive))
         quiet(HELM, "uninstall", "etcd", "-n", "h-etcd")
-        quiet("kubectl", "delete", "crd", "etcds.etcd.coreos.com", "--ignore-not-found", "--timeout=60s")
-        quiet("kubectl", "delete", "namespace", "h-etcd", "--timeout=60s")
+        gone("crd/etcds.etcd.coreos.com", "namespace/h-etcd")
     shown = [f"{name} {statistics.median(t):.2f} s ({' '.join(f'{s:.2f}' for s in t)})" for name, t in (("alm", ours), ("helm", helms))]
     print("one operator of 12 objects, create to Ready: " + ", ".join(shown), flush=True)
 
 
 def many(first, n, name):
     """n apps of a catalog of their own, from the creates to the last one that is installed."""
-    os.makedirs(f"{ROOT}/{name}")
+    os.makedirs(f"{CATALOGS}/{name}")
     for i in range(first, first + n):
-        install.chart(i, "1.0.0", f"{ROOT}/{name}")
+        install.chart(i, "1.0.0", f"{CATALOGS}/{name}")
         created(APPTYPES, app(f"web{i}", "org.example"))
     before, begin = SERVER.installed("1.0.0"), time.monotonic()
     catalog(name)
@@ -176,7 +183,7 @@ def main():
             first += n
             print(f"{n} apps: {seconds:.1f} s, CPU {p.cpu():.1f} s, peak {p.memory('VmHWM')} MiB; {n * each:.0f} creates alone: "
                   f"{n * each / rate:.1f} s; load {os.getloadavg()[0]:.1f}", flush=True)
-        times = [helm_install(f"web{i}", f"{ROOT}/c{APPS[0]}/web{i}-1.0.0.tgz") for i in range(COUNTED + 1, COUNTED + 1 + HELMS)]
+        times = [helm_install(f"web{i}", f"{CATALOGS}/c{APPS[0]}/web{i}-1.0.0.tgz") for i in range(COUNTED + 1, COUNTED + 1 + HELMS)]
         print(f"helm install --wait of the same chart: {statistics.mean(times) * 1000:.0f} ms each", flush=True)
         time.sleep(10)
         print(f"at rest with {first - 1} apps: {p.memory('VmRSS')} MiB", flush=True)

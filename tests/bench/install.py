@@ -89,8 +89,10 @@ def until(true, what, pause=0.1):
                 return
         except OSError:
             pass
-        if time.monotonic() > end or any(p.p.poll() is not None for p in PROGRAMS):
-            sys.exit(f"no {what} after {LIMIT} s; logs in {ROOT}")
+        ended = [p.name for p in PROGRAMS if p.p.poll() is not None]
+        if ended or time.monotonic() > end:
+            said = "".join(open(p.log.name).read()[-500:] for p in PROGRAMS if p.name in ended)
+            sys.exit(f"no {what}: " + (f"{ended[0]} ended: {said}" if ended else f"{LIMIT} s are over; logs in {ROOT}"))
         time.sleep(pause)
 
 
