@@ -24,13 +24,19 @@ LOCAL = threading.local()
 
 
 def call(method, path, body=None, content="application/json"):
-    """Status and answer, over a connection that each thread keeps."""
-    if not hasattr(LOCAL, "c"):
-        LOCAL.c = http.client.HTTPSConnection(SERVER.url.removeprefix("https://"), context=ssl._create_unverified_context(), timeout=60)
-    LOCAL.c.request(method, path, json.dumps(body) if body else None,
-                    {"Authorization": "Bearer " + SERVER.token, "Content-Type": content})
-    answer = LOCAL.c.getresponse()
-    return answer.status, answer.read()
+    """Status and answer, over a connection that each thread keeps until the server ends it."""
+    for is_last in (False, True):
+        if not hasattr(LOCAL, "c"):
+            LOCAL.c = http.client.HTTPSConnection(SERVER.url.removeprefix("https://"), context=ssl._create_unverified_context(), timeout=60)
+        try:
+            LOCAL.c.request(method, path, json.dumps(body) if body else None,
+                            {"Authorization": "Bearer " + SERVER.token, "Content-Type": content})
+            answer = LOCAL.c.getresponse()
+            return answer.status, answer.read()
+        except (OSError, http.client.HTTPException):
+            del LOCAL.c
+            if is_last:
+                raise
 
 
 def created(path, body):
