@@ -83,7 +83,8 @@ enum error_code {
 	X(REASON_LIMIT_EXCEEDED,      "LimitExceeded")      /* a repository is too large */         \
 	X(REASON_BRANCH_NOT_FOUND,    "BranchNotFound")                                             \
 	X(REASON_SOURCE_EMPTY,        "SourceEmpty")        /* no folder, or nothing in it */       \
-	X(REASON_NAMESPACE_NOT_ALLOWED, "NamespaceNotAllowed") /* not of spec.prune.namespaces */
+	X(REASON_NAMESPACE_NOT_ALLOWED, "NamespaceNotAllowed") /* not of spec.prune.namespaces */   \
+	X(REASON_TEST_FAILED,         "TestFailed")         /* the test of a JSON Patch */
 /* clang-format on */
 
 enum error_reason {

@@ -48,6 +48,21 @@ static void compile_validations(struct policy *p, const struct obj *list, struct
 	}
 }
 
+static void compile_mutations(struct policy *p, const struct obj *list, struct arena *a)
+{
+	p->n_mutations = obj_len(list);
+	p->mutations = ARENA_ARRAY(a, struct policy_mutation, p->n_mutations + 1);
+	for (size_t i = 0; i < p->n_mutations; i++) {
+		const struct obj *o = obj_at(list, i);
+		struct policy_mutation *m = &p->mutations[i];
+		m->is_patch = cstr_eq(obj_str(o, "patchType"), "JSONPatch");
+		const char *text = obj_str(o, m->is_patch ? "jsonPatch.expression"
+							  : "applyConfiguration.expression");
+		policy_expr_compile(text ? text : "", m->is_patch ? USE_PATCH : USE_APPLY,
+				    &p->scope, &m->value);
+	}
+}
+
 struct policy *policy_compile(const struct obj *o, struct arena *a)
 {
 	struct policy *p = ARENA_NEW(a, struct policy);
@@ -57,7 +72,7 @@ struct policy *policy_compile(const struct obj *o, struct arena *a)
 	policy_scope_init(&p->scope, o, a);
 	compile_variables(p, obj_path(o, "spec.variables"), a);
 	compile_validations(p, obj_path(o, "spec.validations"), a);
-	policy_compile_mutations(p, obj_path(o, "spec.mutations"), a);
+	compile_mutations(p, obj_path(o, "spec.mutations"), a);
 	p->n_conditions = obj_len(conditions);
 	p->conditions = ARENA_ARRAY(a, struct policy_expr, p->n_conditions + 1);
 	for (size_t i = 0; i < p->n_conditions; i++)

@@ -51,6 +51,5 @@ void policy_evaluate_variables(struct policy_run *r);
 /* What an expression failed with. */
 const char *policy_told(struct policy_run *r, const struct policy_expr *x,
 			const struct cel_value *v);
-void policy_compile_mutations(struct policy *p, const struct obj *list, struct arena *a);
 
 #endif

@@ -7,22 +7,6 @@
 #include "alm/obj/patch/patch.h"
 
 #define PATCH_OPS_MAX 10000
-#define TEST_FAILED   ": test failed" /* patch_json() */
-
-void policy_compile_mutations(struct policy *p, const struct obj *list, struct arena *a)
-{
-	p->n_mutations = obj_len(list);
-	p->mutations = ARENA_ARRAY(a, struct policy_mutation, p->n_mutations + 1);
-	for (size_t i = 0; i < p->n_mutations; i++) {
-		const struct obj *o = obj_at(list, i);
-		struct policy_mutation *m = &p->mutations[i];
-		m->is_patch = cstr_eq(obj_str(o, "patchType"), "JSONPatch");
-		const char *text = obj_str(o, m->is_patch ? "jsonPatch.expression"
-							  : "applyConfiguration.expression");
-		policy_expr_compile(text ? text : "", m->is_patch ? USE_PATCH : USE_APPLY,
-				    &p->scope, &m->value);
-	}
-}
 
 size_t policy_mutations(const struct policy *p)
 {
@@ -111,9 +95,8 @@ static const char *patch(const struct policy_input *in, const struct cel_value *
 	if (fault)
 		return fault;
 	if (patch_json(in->object, ops, ret, &err) < 0)
-		return str_has_suffix(str_of(err.msg), STR(TEST_FAILED))
-			       ? NULL /* then the object stays */
-			       : arena_fmt(a, "JSON Patch: %s", err.msg);
+		return err.reason == REASON_TEST_FAILED ? NULL /* then the object stays */
+							: arena_fmt(a, "JSON Patch: %s", err.msg);
 	obj_keep(a, *ret);
 	return NULL;
 }

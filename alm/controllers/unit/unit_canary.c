@@ -152,9 +152,8 @@ static struct action *row(const struct look *l, const struct obj *subject, const
 /* The words of the failure table begin with their reason. */
 static const char *why_of(const struct look *l, const char *reason, const char *message)
 {
-	return failure_check_find(reason)
-		       ? message
-		       : arena_fmt(l->c->s->v->a, "%s: %s", reason, message);
+	return failure_check_find(reason) ? message
+					  : arena_fmt(l->c->s->v->a, "%s: %s", reason, message);
 }
 
 static void tell_abort(const struct look *l, const char *text)

@@ -146,10 +146,10 @@ static struct cel_type variable(struct check *c, const struct cel_node *n)
 }
 
 /* Of an Object every name is one. */
-static bool member_type(const char *message, const char *name, struct cel_type *ret)
+static bool member_type(const char *type, const char *name, struct cel_type *ret)
 {
 	static const char *const texts[] = {"op", "path", "from", NULL};
-	bool is_patch = strcmp(message, "JSONPatch") == 0, is_text = cstr_in(name, texts);
+	bool is_patch = strcmp(type, "JSONPatch") == 0, is_text = cstr_in(name, texts);
 	*ret = is_patch && is_text ? of_kind(CEL_STRING) : dyn;
 	return !is_patch || is_text || strcmp(name, "value") == 0;
 }

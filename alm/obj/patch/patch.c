@@ -253,9 +253,11 @@ static int test(struct json_patch *j, const char *path, const struct obj *want)
 	const struct obj *found = value_at(j->doc, &p);
 	if (!found && obj_type(p.parent) == OBJ_MAP && obj_type(want) == OBJ_NULL)
 		return 0;
-	if (!found || !obj_equal(found, want))
-		return error_set(j->err, E_INVALID, "testing value %s failed: test failed", path);
-	return 0;
+	if (found && obj_equal(found, want))
+		return 0;
+	(void)error_set(j->err, E_INVALID, "testing value %s failed: test failed", path);
+	j->err->reason = REASON_TEST_FAILED;
+	return -E_INVALID;
 }
 
 /* NULL if there is none, or one that names no key: keys hold no U+0000. */
