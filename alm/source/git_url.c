@@ -16,12 +16,13 @@ static bool is_of(struct str s, const char *others)
 
 static bool is_user(struct str s)
 {
-	return is_of(s, "._-") && s.len <= 64 && s.ptr[0] != '-';
+	return s.ptr && is_of(s, "._-") && s.len <= 64 && s.ptr[0] != '-';
 }
 
 static bool is_name(struct str s)
 {
-	return is_of(s, "._-") && s.len <= 253 && s.ptr[0] != '-' && s.ptr[s.len - 1] != '.';
+	return s.ptr && is_of(s, "._-") && s.len <= 253 && s.ptr[0] != '-' &&
+	       s.ptr[s.len - 1] != '.';
 }
 
 /* "[::1]": two colons at least, as git takes "[name:22]" for a name and a port. */

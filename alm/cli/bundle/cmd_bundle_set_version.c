@@ -139,7 +139,7 @@ static int push(struct change *x, struct error *err)
 
 static int try_push(struct change *x, struct error *err)
 {
-	const char *base;
+	const char *base = NULL;
 	x->commit = NULL;
 	if (bundle_git_must(&x->git, STR_NONE, GIT_ARGS("fetch", "-q", x->remote, x->merge), err) <
 		    0 ||
@@ -209,7 +209,7 @@ static void tell(const struct change *x, bool pushed)
 
 static int perform(struct change *x, struct error *err)
 {
-	const char *repo;
+	const char *repo = NULL;
 	bool pushes = cli_flag(x->c, "push");
 	x->git.place.env = environment_of(x->git.a, NULL);
 	if (ask_line(x, GIT_ARGS("rev-parse", "--absolute-git-dir"), &repo, err) < 0 ||

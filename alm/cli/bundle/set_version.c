@@ -62,11 +62,14 @@ static struct obj *container_of_name(struct obj *containers, const char *name)
 static struct obj *containers_of(struct obj *o)
 {
 	static const char *const inside[] = {"template", "jobTemplate"};
-	struct obj *spec = obj_get_mut(o, "spec");
-	struct obj *containers = obj_get_mut(spec, "containers");
-	for (size_t i = 0; !containers && i < ARRAY_LEN(inside); i++)
-		if (obj_get_mut(spec, inside[i]))
-			return containers_of(obj_get_mut(spec, inside[i]));
+	struct obj *containers = NULL;
+	while (o && !containers) {
+		struct obj *spec = obj_get_mut(o, "spec");
+		containers = obj_get_mut(spec, "containers");
+		o = NULL;
+		for (size_t i = 0; !o && i < ARRAY_LEN(inside); i++)
+			o = obj_get_mut(spec, inside[i]);
+	}
 	return containers;
 }
 

@@ -90,9 +90,9 @@ enum ensured strategy_fail_pass(struct strategy_pass *s, const struct error *err
 void strategy_decide(struct strategy_pass *s, const char *decision, const char *verdict,
 		     const char *rule, const char *detail, const char *key);
 /* A refusal as an entry of its own (audit.md 3), unless it was the last outcome: key names that beside
- * the reason. body is consumed; NULL: it has no more than the rule and the detail. */
+ * the reason. more is consumed; NULL: it has no more than the rule and the detail. */
 void strategy_deny(struct strategy_pass *s, const char *decision, const char *rule,
-		   const char *detail, const char *key, struct obj *body);
+		   const char *detail, const char *key, struct obj *more);
 
 /* --- words --- */
 

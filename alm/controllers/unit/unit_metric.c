@@ -81,15 +81,21 @@ const struct obj *unit_metrics(struct unit_pass *s, const struct rollout_step *r
 	return all;
 }
 
-int64_t unit_held_ns(const struct unit_pass *s, const struct obj *record)
+static int64_t held_by_metrics(const struct unit_pass *s, const struct obj *record)
 {
 	int64_t held = 0;
 	OBJ_EACH (it, obj_get(record, "metrics")) {
 		int64_t one = prometheus_held_ns(it.value, s->v->now_ns);
 		held = one > held ? one : held;
 	}
+	return held;
+}
+
+int64_t unit_held_ns(const struct unit_pass *s, const struct obj *record)
+{
+	int64_t held = held_by_metrics(s, record);
 	OBJ_EACH (it, obj_get(record, "canary")) {
-		int64_t one = canary_held_ns(it.value, s->v->now_ns) + unit_held_ns(s, it.value);
+		int64_t one = canary_held_ns(it.value, s->v->now_ns) + held_by_metrics(s, it.value);
 		held = one > held ? one : held;
 	}
 	return held;
