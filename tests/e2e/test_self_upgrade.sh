@@ -40,6 +40,7 @@ act() { # the Pod of the Deployment: with the folder of the log, and the account
 	acting=$!
 	echo $acting >acting
 }
+dead() { ! grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"; } # its locks are gone
 image() { k get deployment alm-controller -n alm-system -o 'jsonpath={.spec.template.spec.containers[0].image}'; }
 field() { k get apptypes.app.coreos.com alm -o "jsonpath={.status.$1}"; }
 
@@ -79,7 +80,9 @@ sed -i 's/^\(version\|appVersion\): .*/\1: 0.1.1/' chart/Chart.yaml
 (
 	trap 'exit 0' TERM
 	until [ "$(image)" = registry.example.com/alm:0.1.1 ]; do sleep 0.1; done
-	kill -9 "$(cat acting)"
+	old=$(cat acting)
+	kill -9 "$old"
+	until dead "$old"; do sleep 0.1; done
 	act
 	echo replaced >replaced
 	wait
