@@ -39,6 +39,15 @@ run() { alm run --kubeconfig "$K" --renderer=file --renderer.file.dir="${DIR:-fi
 objects() { k get configmap -n alm-system "inv.$1.files" -o 'jsonpath={.data.objects}' | cut -d' ' -f2-4; }
 configmap() { printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\ndata:\n  v: "%s"\n' "$1" "$2"; }
 
+# The server's own first writes are over.
+settled() {
+	local n
+	n=$(writes)
+	next_second
+	[ "$(writes)" = "$n" ] && echo settled
+}
+soon "the server is at rest" settled settled
+
 # The seed's three command lines.
 writing "L11 render-only writes nothing" 0 run --trigger=oneoff --render-only
 asked() { curl -s "http://$metrics/metrics" | awk '/^alm_api_requests_total/ && !/verb=""/ {n += $NF} END {print n + 0}'; }

@@ -57,7 +57,7 @@ cd "$dir" || exit 1
 state_is() { app_is etcd "status.conditions[?type='Ready'].reason = '$1'" >/dev/null; }
 patch() { k patch apptype etcd --type=merge -p "$1" >/dev/null; }
 status_is() { soon "$1" "$2" alm status; }
-is "status: nothing is declared" "No app is declared: \`kubectl create -f\` an AppType." "$(alm status)"
+status_is "status: nothing is declared" "No app is declared: \`kubectl create -f\` an AppType."
 k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 status_is "status: nothing installs it" "APP    INSTALLED   AVAILABLE   MODE        READY   STATE
 etcd   -           -           Automatic   False   Unresolved
