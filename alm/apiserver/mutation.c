@@ -44,6 +44,23 @@ int mutation_init(struct mutation *m, struct request *r, const char *ns, const c
 	return 0;
 }
 
+int mutation_fits_url(struct mutation *m, const struct obj *o, struct error *err)
+{
+	const char *name = meta_name(o), *ns = meta_namespace(o);
+	if (name && !cstr_eq(name, m->name))
+		return fail_code(
+			m->r, E_BADREQUEST, err,
+			"the name of the object (%s) does not match the name on the URL (%s)", name,
+			m->name);
+	if (ns && *m->ns && !cstr_eq(ns, m->ns))
+		return fail_code(
+			m->r, E_BADREQUEST, err,
+			"the namespace of the object (%s) does not match the namespace on the "
+			"request (%s)",
+			ns, m->ns);
+	return 0;
+}
+
 /* Parts shared by create and update. */
 
 static const struct schema *schema_of(const struct mutation *m)

@@ -12,20 +12,10 @@
 static int check_identity(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
-	const char *name = meta_name(m->after), *ns = meta_namespace(m->after);
-	if (!name)
+	if (mutation_fits_url(m, m->after, err) < 0)
+		return -err->code;
+	if (!meta_name(m->after))
 		obj_set_path(m->after, "metadata.name", obj_string(m->name));
-	else if (!cstr_eq(name, m->name))
-		return fail_code(
-			r, E_BADREQUEST, err,
-			"the name of the object (%s) does not match the name on the URL (%s)", name,
-			m->name);
-	if (ns && *m->ns && !cstr_eq(ns, m->ns))
-		return fail_code(
-			r, E_BADREQUEST, err,
-			"the namespace of the object (%s) does not match the namespace on the "
-			"request (%s)",
-			ns, m->ns);
 	const char *uid = meta_uid(m->after), *real = meta_uid(m->before);
 	if (!uid || cstr_eq(uid, real))
 		return 0;

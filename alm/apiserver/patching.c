@@ -175,22 +175,12 @@ static int check_config(struct mutation *m, struct obj *config, struct error *er
 	struct request *r = m->r;
 	const char *want = kind_api_version(m->kind, r->arena);
 	const char *api = meta_api_version(config), *kind = meta_kind(config);
-	const char *name = meta_name(config), *ns = meta_namespace(config);
 	if (!api || !kind || !cstr_eq(api, want) || !cstr_eq(kind, m->kind->kind))
 		return fail_code(r, E_BADREQUEST, err,
 				 "invalid object type: %s/%s, want %s, Kind=%s", api ? api : "",
 				 kind ? kind : "", want, m->kind->kind);
-	if (name && !cstr_eq(name, m->name))
-		return fail_code(
-			r, E_BADREQUEST, err,
-			"the name of the object (%s) does not match the name on the URL (%s)", name,
-			m->name);
-	if (ns && *m->ns && !cstr_eq(ns, m->ns))
-		return fail_code(
-			r, E_BADREQUEST, err,
-			"the namespace of the object (%s) does not match the namespace on the "
-			"request (%s)",
-			ns, m->ns);
+	if (mutation_fits_url(m, config, err) < 0)
+		return -err->code;
 	obj_set_path(config, "metadata.name", obj_string(m->name));
 	if (*m->ns)
 		obj_set_path(config, "metadata.namespace", obj_string(m->ns));

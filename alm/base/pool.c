@@ -65,16 +65,31 @@ static struct pool *pool_of(unsigned stay)
 	return stay == SHARED ? &shared : &own;
 }
 
+static void take_lock(void)
+{
+	pthread_mutex_lock(&shared_lock);
+}
+
+static void leave_lock(void)
+{
+	pthread_mutex_unlock(&shared_lock);
+}
+
+/* A child has this thread alone: whoever else had the lock would have it for ever. */
 static void lock(unsigned stay)
 {
-	if (stay == SHARED)
-		pthread_mutex_lock(&shared_lock);
+	static bool forks;
+	if (stay != SHARED)
+		return;
+	take_lock();
+	if (!forks)
+		forks = pthread_atfork(take_lock, leave_lock, leave_lock) == 0;
 }
 
 static void unlock(unsigned stay)
 {
 	if (stay == SHARED)
-		pthread_mutex_unlock(&shared_lock);
+		leave_lock();
 }
 
 /* --- sizes --- */

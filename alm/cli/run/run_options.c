@@ -105,10 +105,42 @@ static int read_trigger(struct run_command *c, struct error *err)
 	return name_of_trigger(c, err);
 }
 
+/* What would have no effect is a mistake. */
+static int refuse_idle(const struct run_command *c, struct error *err)
+{
+	enum {
+		ONCE = 1 << TRIGGER_ONEOFF,
+		EACH = 1 << TRIGGER_INTERVAL,
+		OBJECTS = 1 << TRIGGER_RESOURCE,
+		KEYS = 1 << TRIGGER_KEYED
+	};
+	static const struct {
+		const char *name;
+		unsigned triggers;
+	} flags[] = {
+		{"trigger.interval.duration", EACH | KEYS},
+		{"trigger.resource.config", OBJECTS},
+		{"trigger.resource.write-status", OBJECTS},
+		{"trigger.database.config", KEYS},
+		{"lease-timeout", ONCE},
+		{"accept-empty", ONCE | EACH},
+	};
+	const char *t = cli_value(c->cli, "trigger");
+	if (cli_flag(c->cli, "one-off") && t && !cstr_eq(t, "oneoff"))
+		return error_set(err, E_USAGE, "--one-off and --trigger %.60s are two triggers", t);
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+		if (cli_value(c->cli, flags[i].name) &&
+		    (!(flags[i].triggers & 1U << c->trigger) ||
+		     (c->plugin && cstr_eq(flags[i].name, "trigger.database.config"))))
+			return error_set(err, E_USAGE, "--%s says nothing to --trigger %.60s",
+					 flags[i].name, t ? t : "oneoff");
+	return 0;
+}
+
 int run_options_read(struct run_command *c, struct error *err)
 {
 	if (unbuilt(c->cli, err) < 0 || run_feedback_check(c->cli, err) < 0 ||
-	    read_trigger(c, err) < 0)
+	    read_trigger(c, err) < 0 || refuse_idle(c, err) < 0)
 		return -err->code;
 	if (cli_duration(c->cli, "trigger.interval.duration", INTERVAL_NS, &c->interval_ns, err) <
 		    0 ||

@@ -2,7 +2,10 @@
 #include "tests/lib/test.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "alm/base/pool.h"
 #include "alm/base/sanitizer.h"
@@ -159,6 +162,37 @@ static void test_pool__a_library_may_have_threads(void **state)
 	}
 }
 
+static void *take_and_give(void *arg)
+{
+	const atomic_bool *ends = arg;
+	while (!*ends)
+		pool_free(memset(pool_share(100), 1, 100), 100);
+	return NULL;
+}
+
+/* A child is made while another thread takes: it can take, too. */
+static void test_pool__a_child_has_no_lock_of_a_thread(void **state)
+{
+	(void)state;
+	static atomic_bool ends;
+	pthread_t other;
+	assert_int_equal(pthread_create(&other, NULL, take_and_give, &ends), 0);
+	for (int i = 0; i < 300; i++) {
+		pid_t child = fork();
+		assert_true(child >= 0);
+		if (!child) {
+			alarm(20); /* it waits for ever */
+			pool_free(pool_share(100), 100);
+			_exit(0);
+		}
+		int status = -1;
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_int_equal(status, 0);
+	}
+	ends = true;
+	assert_int_equal(pthread_join(other, NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_pool__free_pages_go_back),
 		cmocka_unit_test(test_pool__what_stays_is_apart),
 		cmocka_unit_test(test_pool__a_library_may_have_threads),
+		cmocka_unit_test(test_pool__a_child_has_no_lock_of_a_thread),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,28 +2,12 @@
 #include "tests/lib/test.h"
 
 #include "alm/audit/audit.h"
-#include "alm/controllers/app/keys.h"
-#include "alm/engine/executor.h"
 #include "alm/engine/plan.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
-#include "tests/lib/loop_fake.h"
-#include "tests/lib/transport_fake.h"
+#include "tests/lib/work_fixture.h"
 
-#define STATUS_PATH "/apis/x.example/v1/things/t/status*"
-
-struct fixture {
-	struct loop *loop;
-	struct db *db;
-	struct audit *audit;
-	struct transport_fake *transport;
-	struct client *client;
-	struct discovery *discovery;
-	struct stash *stash;
-	struct executor *executor;
-	size_t n_done;
-	int code;
-};
+#define STATUS_PATH "/api/v1/namespaces/n/configmaps/t/status*"
 
 static void observed(void *arg, const struct resource *r, const struct obj *o)
 {
@@ -32,66 +16,11 @@ static void observed(void *arg, const struct resource *r, const struct obj *o)
 	(void)o;
 }
 
-static void ended(void *arg, const char *controller, const char *key, enum run_result result,
-		  int64_t requeue_after_ns, const struct error *err)
+static void setup(struct work_fixture *f)
 {
-	struct fixture *f = arg;
-	(void)controller;
-	(void)key;
-	(void)result;
-	(void)requeue_after_ns;
-	f->n_done++;
-	f->code = err ? err->code : 0;
-}
-
-static void discovered(void *arg, const struct error *err)
-{
-	(void)arg;
-	assert_null(err);
-}
-
-static void setup(struct fixture *f)
-{
-	struct error err = ERROR_INIT;
-	*f = (struct fixture){.loop = loop_fake_new(INT64_C(1893571200000000000))};
-	struct db_config dc = {.path = ":memory:"};
-	assert_ok(db_open(&dc, &f->db, &err), &err);
-	struct audit_config ac = {.db = f->db, .loop = f->loop};
-	assert_ok(audit_open(&ac, &f->audit, &err), &err);
-	f->transport = transport_fake_new(f->loop);
-	f->client = client_new(f->loop, transport_fake_transport(f->transport));
-	f->discovery = discovery_new(f->client);
-	f->stash = stash_new();
-	struct executor_config c = {.loop = f->loop,
-				    .client = f->client,
-				    .discovery = f->discovery,
-				    .audit = f->audit,
-				    .db = f->db,
-				    .stash = f->stash,
-				    .chains = app_chains,
-				    .host = {.observed = observed}};
-	f->executor = executor_new(&c);
-	fake_answer(f->transport, "GET", "/apis", 200,
-		    "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{\"name\":"
-		    "\"x.example\"},\"versions\":[{\"version\":\"v1\",\"resources\":[{\"resource\":"
-		    "\"things\",\"responseKind\":{\"kind\":\"Thing\"},\"scope\":\"Cluster\","
-		    "\"verbs\":[\"get\",\"patch\"]}]}]}]}");
-	fake_answer(f->transport, "GET", "/api", 200,
-		    "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[]}");
-	discovery_refresh(f->discovery, discovered, f);
-	loop_fake_settle(f->loop);
-}
-
-static void teardown(struct fixture *f)
-{
-	executor_free(f->executor);
-	stash_free(f->stash);
-	discovery_free(f->discovery);
-	client_free(f->client);
-	transport_fake_free(f->transport);
-	audit_close(f->audit);
-	db_close(f->db);
-	loop_free(f->loop);
+	const struct executor_host host = {.observed = observed};
+	work_fixture_init_as(f, false, &host);
+	work_fixture_discover(f);
 }
 
 static struct obj *parsed(const char *text, struct arena *a)
@@ -103,27 +32,24 @@ static struct obj *parsed(const char *text, struct arena *a)
 }
 
 /* One reconcile that sees the object with this status and wants a and b; true if it was written. */
-static bool reconcile(struct fixture *f, const char *seen)
+static bool reconcile(struct work_fixture *f, const char *seen)
 {
-	struct arena *a = arena_new((size_t)1 << 20);
 	struct plan p;
-	plan_init(&p, a);
-	struct obj *live = obj_keep(a, meta_skeleton("x.example/v1", "Thing", NULL, "t"));
+	work_fixture_plan(&p);
+	struct obj *live = obj_keep(p.a, meta_skeleton("v1", "ConfigMap", "n", "t"));
 	obj_set_path(live, "metadata.uid", obj_string("u"));
 	obj_set_path(live, "metadata.resourceVersion", obj_string("7"));
 	if (seen)
-		obj_set(live, "status", obj_ref(parsed(seen, a)));
-	plan_status(&p, live, obj_ref(parsed("{\"a\":1,\"b\":2}", a)), "Refreshed", "");
+		obj_set(live, "status", obj_ref(parsed(seen, p.a)));
+	plan_status(&p, live, obj_ref(parsed("{\"a\":1,\"b\":2}", p.a)), "Refreshed", "");
 	size_t before = fake_count(f->transport);
-	f->n_done = 0;
-	executor_start(f->executor, "strategy", "t", &p, a, ended, f);
-	loop_fake_settle(f->loop);
+	work_fixture_run(f, &p);
 	assert_int_equal(f->n_done, 1);
 	assert_int_equal(f->code, 0);
 	return fake_count(f->transport) > before;
 }
 
-static void answer(struct fixture *f, const char *status)
+static void answer(struct work_fixture *f, const char *status)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_addf(&b, "{\"metadata\":{\"name\":\"t\",\"uid\":\"u\"},\"status\":%s}", status);
@@ -134,7 +60,7 @@ static void answer(struct fixture *f, const char *status)
 static void test_executor_status__what_is_pruned_is_said_once(void **state)
 {
 	(void)state;
-	struct fixture f;
+	struct work_fixture f;
 	setup(&f);
 	answer(&f, "{\"a\":1,\"transitionSeq\":1}");
 	assert_true(reconcile(&f, NULL));
@@ -142,13 +68,13 @@ static void test_executor_status__what_is_pruned_is_said_once(void **state)
 	for (int i = 0; i < 3; i++)
 		assert_false(reconcile(&f, "{\"a\":1,\"transitionSeq\":1}"));
 	assert_int_equal(audit_last_seq(f.audit), last);
-	teardown(&f);
+	work_fixture_release(&f);
 }
 
 static void test_executor_status__it_is_said_again_when_it_may_be_taken(void **state)
 {
 	(void)state;
-	struct fixture f;
+	struct work_fixture f;
 	setup(&f);
 	answer(&f, "{\"a\":1,\"transitionSeq\":1}");
 	assert_true(reconcile(&f, NULL));
@@ -156,8 +82,7 @@ static void test_executor_status__it_is_said_again_when_it_may_be_taken(void **s
 	executor_say_again(f.executor);
 	answer(&f, "{\"a\":1,\"b\":2,\"transitionSeq\":2}");
 	assert_true(reconcile(&f, "{\"a\":1,\"transitionSeq\":1}"));
-	assert_int_equal(fake_unused(f.transport), 0);
-	teardown(&f);
+	work_fixture_release(&f);
 }
 
 int main(void)
