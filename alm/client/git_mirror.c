@@ -51,6 +51,7 @@ static void files_came(void *arg, const struct error *err)
 
 void git_mirror_read_tree(struct git_read *g)
 {
+	clear(g); /* the server is asked no more */
 	g->tree = git_files_start(&g->place, g->result.head.commit, g->rq.path, &g->files,
 				  files_came, g);
 }
@@ -126,13 +127,21 @@ static void run_tool(struct git_read *g, const struct git_stage *s, const char *
 	g->run = programs_run(g->programs, &c, s->done, g);
 }
 
+/* A head that is too large once is so again: it is told which one it was. */
+static void give_up(struct git_read *g, const struct error *err)
+{
+	if (err->code == E_LIMIT && err->reason == REASON_LIMIT_EXCEEDED)
+		g->result.head = (struct git_commit){g->next, "", ""};
+	git_mirror_finish(g, err);
+}
+
 static void discarded(void *arg, const struct program_result *r, const struct error *failed)
 {
 	struct git_read *g = arg;
 	(void)r;
 	(void)failed;
 	g->run = NULL;
-	git_mirror_finish(g, &g->why);
+	give_up(g, &g->why);
 }
 
 static const struct git_stage stage_discard = {"rm", GIT_TEXT_BYTES, GIT_ASK_NS, discarded};
@@ -172,14 +181,6 @@ static void old_removed(void *arg, const struct program_result *r, const struct 
 
 static const struct git_stage stage_remove_old = {"rm", GIT_TEXT_BYTES, GIT_ASK_NS, old_removed};
 
-/* A head that is too large once is so again: it is told which one it was. */
-static void give_up(struct git_read *g, const struct error *err)
-{
-	if (err->code == E_LIMIT && err->reason == REASON_LIMIT_EXCEEDED)
-		g->result.head = (struct git_commit){g->next, "", ""};
-	git_mirror_finish(g, err);
-}
-
 static void fetch_came(void *arg, const struct program_result *r, const struct error *failed)
 {
 	struct git_read *g = arg;
@@ -193,8 +194,8 @@ static void fetch_came(void *arg, const struct program_result *r, const struct e
 		run_tool(g, &stage_discard, GIT_ARGS("/bin/rm", "-rf", "--", g->repo));
 	else if (well)
 		ask_head(g);
-	else if (err.code == E_UNAVAILABLE && !failed)
-		renew(g, &err);
+	else if (!failed && (err.code == E_UNAVAILABLE || (err.code == E_LIMIT && has_head(g))))
+		renew(g, &err); /* too large may be the history alone */
 	else
 		give_up(g, &err);
 }

@@ -45,7 +45,8 @@ int git_ssh_put(const char *dir, const struct git_ssh *s, struct arena *a, struc
 /* --- variables --- */
 
 /* Relative names, as a shell and ssh would read much into others. -F none: neither ~/.ssh/config nor
- * the one of the machine; what is not said here is then as ssh has it by itself. */
+ * the one of the machine; what is not said here is then as ssh has it by itself. Of two values ssh
+ * takes the first: where it goes is what was judged, whatever git reads out of the url. */
 #define SSH_COMMAND                                                                     \
 	"cd \"$HOME\" && exec " SSH_PROGRAM " -F none -T -i " FOLDER "/" KEY            \
 	" -o IdentitiesOnly=yes -o IdentityAgent=none"                                  \
@@ -53,15 +54,13 @@ int git_ssh_put(const char *dir, const struct git_ssh *s, struct arena *a, struc
 	" -o StrictHostKeyChecking=yes -o UpdateHostKeys=no -o CheckHostIP=no"          \
 	" -o BatchMode=yes -o PreferredAuthentications=publickey"                       \
 	" -o ConnectTimeout=15 -o ServerAliveInterval=15 -o LogLevel=ERROR"             \
-	" -o HostKeyAlias='%s'"
+	" -o HostKeyAlias='%s' -o HostName=%s -o Port=%u -o User=%s"
 
 void git_ssh_environment(struct git_environment *e, const struct git_ssh_url *u,
 			 const char *address)
 {
-	const char *command = arena_fmt(e->a, SSH_COMMAND, u->known);
-	if (address)
-		command = arena_fmt(e->a, "%s -o HostName=%s", command, address);
-	git_environment_add(e, arena_fmt(e->a, "GIT_SSH_COMMAND=%s", command));
+	git_environment_add(e, arena_fmt(e->a, "GIT_SSH_COMMAND=" SSH_COMMAND, u->known,
+					 address ? address : u->host, u->port, u->user));
 	git_environment_add(e, "GIT_SSH_VARIANT=ssh");
 }
 

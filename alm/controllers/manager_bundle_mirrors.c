@@ -105,9 +105,11 @@ static void clear_keys(struct bundles *b)
 	struct error ignored = ERROR_INIT;
 	struct dir_entry *list;
 	size_t n;
-	if (b->cleared || dir_entries(b->m->c.git_dir, FOLDERS_MAX, &list, &n, &ignored) < 0)
+	if (b->cleared)
 		return;
-	b->cleared = true;
+	b->cleared = true; /* from now on one may be in use */
+	if (dir_entries(b->m->c.git_dir, FOLDERS_MAX, &list, &n, &ignored) < 0)
+		return; /* there is none yet */
 	for (size_t i = 0; i < n; i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
 		if (is_mirror(&list[i]))

@@ -39,10 +39,12 @@ static bool is_bracketed(struct str s)
 	return colons > 1;
 }
 
-static bool is_path(struct str s)
+/* git looks for "@[" in the whole of a url, and decodes "%40" first: it would find another host. */
+static bool is_path(struct str s, bool is_decoded)
 {
 	for (size_t i = 0; i < s.len; i++)
-		if (s.ptr[i] <= ' ' || s.ptr[i] > '~')
+		if (s.ptr[i] <= ' ' || s.ptr[i] > '~' || strchr("[]", s.ptr[i]) ||
+		    (is_decoded && s.ptr[i] == '%'))
 			return false;
 	return s.len > 0 && s.ptr[0] != '-' && s.ptr[0] != ':';
 }
@@ -110,7 +112,7 @@ static int read_url(struct str s, struct arena *a, struct git_ssh_url *u, struct
 		host = authority;
 		user = STR_NONE;
 	}
-	if (path.len < 2 || !is_path(path))
+	if (path.len < 2 || !is_path(path, true))
 		return error_set(err, E_INVALID, SCHEME "USER@HOST[:PORT]/PATH is wanted");
 	if (read_user(user, a, u, err) < 0 || read_host(host, true, a, u, err) < 0)
 		return -err->code;
@@ -128,7 +130,7 @@ static int read_scp(struct str s, struct arena *a, struct git_ssh_url *u, struct
 	size_t n = close > 0 ? (size_t)close + 1 : 0;
 	(void)str_cut(str_skip(rest, n), ':', &host, &path);
 	host = str_sub(rest, 0, n + host.len);
-	if (!is_path(path))
+	if (!is_path(path, false))
 		return error_set(err, E_INVALID, "USER@HOST:PATH is wanted");
 	if (read_user(user, a, u, err) < 0 || read_host(host, false, a, u, err) < 0)
 		return -err->code;

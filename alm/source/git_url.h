@@ -5,8 +5,9 @@
  *	USER@HOST:PATH               as scp has it: PATH without a slash is below the user's home
  *
  * USER is not left out, as the one that would be guessed is whoever runs ALM. A password, a host or a
- * user that a program could take for an option, and bytes that are no printable ASCII are refused:
- * what git gets is made of the parts that were read, and of nothing else.
+ * user that a program could take for an option, bytes that are no printable ASCII, and brackets (of a
+ * URL also percent signs) in PATH, in which git would find another host, are refused: what git gets
+ * is made of the parts that were read, and of nothing else.
  */
 #ifndef ALM_SOURCE_GIT_URL_H
 #define ALM_SOURCE_GIT_URL_H

@@ -9,7 +9,7 @@
 #include "alm/cli/term.h"
 
 #define PUSHES_MAX 5 /* somebody else was faster that often: enough */
-#define INDEX      "alm-set-version.index"
+#define INDEX      "alm-set-version"
 
 struct change {
 	struct cli *c;
@@ -19,6 +19,7 @@ struct change {
 	const char *branch, *remote, *merge; /* "main", "origin", "refs/heads/main" */
 	bool is_signed;                      /* commit.gpgSign */
 	struct set_version found;
+	const char *ref;    /* where the branch of the server is fetched to */
 	const char *commit; /* that was made */
 };
 
@@ -26,12 +27,14 @@ struct change {
 
 static const char *const *environment_of(struct arena *a, const char *index)
 {
-	size_t n = 0;
-	while (environ[n])
-		n++;
-	const char **list = ARENA_ARRAY(a, const char *, n + 3);
-	for (size_t i = 0; i < n; i++)
-		list[i] = environ[i];
+	size_t all = 0, n = 0;
+	while (environ[all])
+		all++;
+	const char **list = ARENA_ARRAY(a, const char *, all + 3);
+	for (size_t i = 0; i < all; i++) /* of two of a name the first counts */
+		if (!cstr_has_prefix(environ[i], "GIT_TERMINAL_PROMPT=") &&
+		    (!index || !cstr_has_prefix(environ[i], "GIT_INDEX_FILE=")))
+			list[n++] = environ[i];
 	list[n++] = "GIT_TERMINAL_PROMPT=0"; /* there is none */
 	if (index)
 		list[n++] = arena_fmt(a, "GIT_INDEX_FILE=%s", index);
@@ -105,12 +108,10 @@ static int make_commit(struct change *x, const char *base, struct error *err)
 		    0 ||
 	    ask_line(x, GIT_ARGS("write-tree"), &tree, err) < 0)
 		return -err->code;
-	return x->is_signed
-		       ? ask_line(x,
-				  GIT_ARGS("commit-tree", "-S", "-p", base, "-m", x->message, tree),
-				  &x->commit, err)
-		       : ask_line(x, GIT_ARGS("commit-tree", "-p", base, "-m", x->message, tree),
-				  &x->commit, err);
+	return ask_line(x,
+			GIT_ARGS("commit-tree", x->is_signed ? "-S" : "--no-gpg-sign", "-p", base,
+				 "-m", x->message, tree),
+			&x->commit, err);
 }
 
 /* "!\tCOMMIT:refs/heads/main\t[remote rejected] (pre-receive hook declined)" */
@@ -141,10 +142,14 @@ static int try_push(struct change *x, struct error *err)
 {
 	const char *base = NULL;
 	x->commit = NULL;
-	if (bundle_git_must(&x->git, STR_NONE, GIT_ARGS("fetch", "-q", x->remote, x->merge), err) <
-		    0 ||
-	    ask_line(x, GIT_ARGS("rev-parse", "--verify", "-q", "FETCH_HEAD^{commit}"), &base,
-		     err) < 0 ||
+	const char *to = arena_fmt(x->git.a, "+%s:%s", x->merge, x->ref);
+	if (bundle_git_must(&x->git, STR_NONE,
+			    GIT_ARGS("fetch", "-q", "--no-write-fetch-head", x->remote, to),
+			    err) < 0 ||
+	    ask_line(x,
+		     GIT_ARGS("rev-parse", "--verify", "-q",
+			      arena_fmt(x->git.a, "%s^{commit}", x->ref)),
+		     &base, err) < 0 ||
 	    find(x, base, err) < 0)
 		return -err->code;
 	if (!x->found.text.ptr)
@@ -183,13 +188,20 @@ static int commit_here(struct change *x, struct error *err)
 	if (str_trim(x->git.output).len)
 		return error_set(err, E_INVALID, "%s has changes that are not committed", path);
 	struct file_info info;
+	struct error ignored = ERROR_INIT;
 	if (file_info(path, &info, err) < 0 ||
-	    file_write_atomic(path, x->found.text, info.mode, err) < 0 ||
-	    bundle_git_must(
+	    file_write_atomic(path, x->found.text, info.mode, err) < 0)
+		return -err->code;
+	if (bundle_git_must(
 		    &x->git, STR_NONE,
 		    GIT_ARGS("--literal-pathspecs", "commit", "-q", "-m", x->message, "--", path),
-		    err) < 0)
+		    err) < 0) {
+		(void)bundle_git_must(
+			&x->git, STR_NONE,
+			GIT_ARGS("--literal-pathspecs", "checkout", "-q", "HEAD", "--", path),
+			&ignored); /* as it was */
 		return -err->code;
+	}
 	return ask_line(x, GIT_ARGS("rev-parse", "HEAD"), &x->commit, err);
 }
 
@@ -215,13 +227,18 @@ static int perform(struct change *x, struct error *err)
 	if (ask_line(x, GIT_ARGS("rev-parse", "--absolute-git-dir"), &repo, err) < 0 ||
 	    ask_line(x, GIT_ARGS("rev-parse", "--show-prefix"), &x->prefix, err) < 0)
 		return -err->code;
-	const char *index = arena_fmt(x->git.a, "%s/" INDEX, repo);
+	/* of this process: another one may change something else at the same time */
+	const char *index = arena_fmt(x->git.a, "%s/" INDEX ".%d.index", repo, (int)getpid());
+	x->ref = arena_fmt(x->git.a, "refs/alm/" INDEX ".%d", (int)getpid());
 	if (pushes)
 		x->git.place.env = environment_of(x->git.a, index);
 	int r = pushes ? push_all(x, err) : commit_here(x, err);
 	struct error ignored = ERROR_INIT;
-	if (pushes)
+	if (pushes) {
+		(void)bundle_git_must(&x->git, STR_NONE, GIT_ARGS("update-ref", "-d", x->ref),
+				      &ignored);
 		(void)file_remove(index, &ignored);
+	}
 	if (r >= 0)
 		tell(x, pushes);
 	return r < 0 ? r : 0;

@@ -50,6 +50,12 @@ static const struct {
 	{"ssh://git@h:/x", "!\"h:\" is no HOST[:PORT]"},
 	{"ssh://git@h:65536/x", "!\"h:65536\" is no HOST[:PORT]"},
 	{"ssh://git@h:22:22/x", "!\"h:22:22\" is no HOST[:PORT]"},
+	/* another host, or another port, to git */
+	{"ssh://git@93.184.215.14/x@[10.0.0.1]/y", "!ssh://USER@HOST[:PORT]/PATH is wanted"},
+	{"ssh://git@h/x%40%5B10.0.0.1%5D:99/y", "!ssh://USER@HOST[:PORT]/PATH is wanted"},
+	{"ssh://git@h/x@[h]:25/y", "!ssh://USER@HOST[:PORT]/PATH is wanted"},
+	{"git@93.184.215.14:x@[10.0.0.1]:y", "!USER@HOST:PATH is wanted"},
+	{"git@h:x%5By", "ssh://h h git@h:x%5By"},
 	{"ssh://", "!ssh://USER@HOST[:PORT]/PATH is wanted"},
 };
 
