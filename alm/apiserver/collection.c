@@ -150,6 +150,10 @@ static void go(void *arg)
 	struct collection *c = arg;
 	struct error err = ERROR_INIT;
 	leave(c);
+	if (!request_find_kind(c->request)) {
+		request_reply_no_page(c->request);
+		return;
+	}
 	int rc = some(c, &err);
 	if (rc < 0)
 		fail(c, &err);

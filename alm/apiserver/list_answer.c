@@ -117,8 +117,7 @@ static void stream_gone(void *arg)
 static bool has_its_kind(const struct list_stream *s)
 {
 	struct request *r = s->request;
-	r->kind = kinds_find(r->server->kinds, r->group, r->version, r->resource);
-	return r->kind && r->kind->stamp == s->stamp;
+	return request_find_kind(r) && r->kind->stamp == s->stamp;
 }
 
 static void stream_end(struct list_stream *s, bool clean)

@@ -44,7 +44,7 @@ int mutation_init(struct mutation *m, struct request *r, const char *ns, const c
 	return 0;
 }
 
-int mutation_fits_url(struct mutation *m, const struct obj *o, struct error *err)
+int mutation_fits_url(const struct mutation *m, const struct obj *o, struct error *err)
 {
 	const char *name = meta_name(o), *ns = meta_namespace(o);
 	if (name && !cstr_eq(name, m->name))
@@ -60,8 +60,6 @@ int mutation_fits_url(struct mutation *m, const struct obj *o, struct error *err
 			ns, m->ns);
 	return 0;
 }
-
-/* Parts shared by create and update. */
 
 static const struct schema *schema_of(const struct mutation *m)
 {
@@ -137,7 +135,6 @@ int mutation_validate(struct mutation *m, struct error *err)
 	return fail_invalid(m->r, m->kind->group, m->kind->kind, meta_name(m->after), e, err);
 }
 
-/* What may be refused although it is valid, in the order of Kubernetes' plugins. */
 int mutation_admission(struct mutation *m, struct error *err)
 {
 	if (limits_check(m, err) < 0 || policies_check(m, err) < 0 || hooks_validate(m, err) < 0 ||
@@ -178,7 +175,6 @@ static void name_row(struct mutation *m, const struct audit_row *row)
 					     (long long)store_last_row(s->store)));
 }
 
-/* Stores m->after (or removes the object, whose last state it is). */
 int mutation_store(struct mutation *m, struct error *err)
 {
 	struct apiserver *s = m->r->server;
@@ -224,7 +220,6 @@ int mutation_store(struct mutation *m, struct error *err)
 	return rc;
 }
 
-/* A dry run: what would have been stored, as text that belongs to the arena. */
 static void free_text(void *p)
 {
 	text_unref(p);
@@ -249,7 +244,6 @@ int mutation_pretend(struct mutation *m, bool with_rv, struct error *err)
 	return 0;
 }
 
-/* Nothing was stored: the object as it is, and an entry of the write. */
 int mutation_keep_unchanged(struct mutation *m)
 {
 	struct refusals *counted = m->r->server->refusals;

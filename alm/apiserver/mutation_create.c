@@ -90,7 +90,7 @@ static int create_late(struct mutation *m, struct error *err)
 	return mutation_track(m, owned, "kube-apiserver", "status", err);
 }
 
-/* What webhooks made of it is held to what the request says, as what the client sent. */
+/* What policies and webhooks made of it is held to what the request says, as what the client sent. */
 static int create_mutated(struct mutation *m, struct error *err)
 {
 	bool changed;

@@ -13,6 +13,12 @@ struct kinds *request_kinds(const struct request *r)
 	return r->server->kinds;
 }
 
+bool request_find_kind(struct request *r)
+{
+	r->kind = kinds_find(request_kinds(r), r->group, r->version, r->resource);
+	return r->kind != NULL;
+}
+
 struct store *request_store(const struct request *r)
 {
 	return r->server->store;

@@ -117,6 +117,9 @@ struct request {
 struct request *request_again(const struct request *old, struct arena *a);
 
 struct kinds *request_kinds(const struct request *r);
+/* After a turn of the loop, in which its definition may have changed: its kind as it is now; false: it is
+ * gone. */
+bool request_find_kind(struct request *r);
 struct store *request_store(const struct request *r);
 int64_t request_now(const struct request *r);
 const char *request_header(const struct request *r, const char *name); /* of the request, or NULL */

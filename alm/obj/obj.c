@@ -147,6 +147,23 @@ struct obj *obj_copy(const struct obj *o)
 	return copy;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): objects nest at most 2 * OBJ_DEPTH_MAX deep */
+size_t obj_depth(const struct obj *o)
+{
+	size_t deepest = 0;
+	if (!is_type(o, OBJ_MAP) && !is_type(o, OBJ_LIST))
+		return 0;
+	OBJ_EACH (it, o) {
+		size_t d = obj_depth(it.value);
+		deepest = d > deepest ? d : deepest;
+	}
+	for (size_t i = 0; is_type(o, OBJ_LIST) && i < o->len; i++) {
+		size_t d = obj_depth(elements(o)[i]);
+		deepest = d > deepest ? d : deepest;
+	}
+	return deepest + 1;
+}
+
 struct obj *obj_copy_list(const struct obj *o)
 {
 	return is_type(o, OBJ_LIST) ? obj_copy(o) : obj_list();

@@ -51,6 +51,8 @@ struct obj *obj_keep(struct arena *a, struct obj *o);
 struct obj *obj_copy(const struct obj *o); /* deep */
 /* A map of the same members, which stay those of o: only the map itself may be changed. */
 struct obj *obj_copy_shallow(const struct obj *o);
+/* Maps and lists on the longest way down; 0: it is a scalar. */
+size_t obj_depth(const struct obj *o);
 /* Memory of all objects that live, as pool.h and malloc take it. */
 size_t obj_bytes(void);
 /* The keys that are kept for the next map: each holds a page of the pool's when all else has gone. */

@@ -214,23 +214,6 @@ static int on_scalar(struct reader *r, const yaml_event_t *e)
 	return set_key(r, yaml_key_text(&w, r->err), w.line);
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): depth <= OBJ_DEPTH_MAX */
-static size_t depth_of(const struct obj *o)
-{
-	size_t deepest = 0, d;
-	if (obj_type(o) != OBJ_MAP && obj_type(o) != OBJ_LIST)
-		return 0;
-	OBJ_EACH (it, o) {
-		d = depth_of(it.value);
-		deepest = d > deepest ? d : deepest;
-	}
-	for (size_t i = 0; obj_type(o) == OBJ_LIST && i < obj_len(o); i++) {
-		d = depth_of(obj_at(o, i));
-		deepest = d > deepest ? d : deepest;
-	}
-	return deepest + 1;
-}
-
 /* Counts what an alias brings; stops early once it is too much. */
 /* NOLINTNEXTLINE(misc-no-recursion): depth <= OBJ_DEPTH_MAX */
 static bool count_expansion(struct reader *r, const struct obj *o)
@@ -271,7 +254,7 @@ static int on_alias(struct reader *r, const yaml_event_t *e)
 	r->nodes += r->expanded_nodes - before;
 	if (count_node(r) < 0)
 		return -r->err->code;
-	if (r->depth + depth_of(o) > OBJ_DEPTH_MAX)
+	if (r->depth + obj_depth(o) > OBJ_DEPTH_MAX)
 		return fault_at(r, line, "exceeded max depth");
 	if (!wants_key(r))
 		return place(r, obj_copy(o), line);

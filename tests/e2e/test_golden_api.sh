@@ -13,7 +13,7 @@ server_start --metrics-listen 127.0.0.1:0 "$@" || {
 	not_ok "golden: the server starts"
 	exit 1
 }
-timeout 120 python3 "$golden/scenario.py" "$url" "$token" "$dir/out.jsonl" --user-token user-token >&2 || exit 1
+timeout 120 python3 "$golden/scenario.py" --user-token user-token -- "$url" "$token" "$dir/out.jsonl" >&2 || exit 1
 python3 "$golden/scenario.py" --compare "$golden/kube-apiserver-1.33.13.jsonl" "$dir/out.jsonl" >"$dir/cmp"
 grep -oE '^[0-9]+ (.* )?(GET|POST|PUT|PATCH|DELETE) /' "$dir/cmp" | cut -d' ' -f1 | sort -n >"$dir/differ"
 grep -oE '^~?[0-9]+' "$golden/differs.txt" >"$dir/listed"

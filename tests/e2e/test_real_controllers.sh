@@ -52,7 +52,7 @@ $(grep -h '^E' "$dir"/*.log | tail -5)"
 says() {
 	want=$1
 	shift
-	[ "$("$@" 2>/dev/null)" = "$want" ]
+	out=$("$@" 2>/dev/null) && [ "$out" = "$want" ]
 }
 
 kubectl create -f - >/dev/null <<'E'
@@ -82,7 +82,7 @@ E
 check "the controller manager leads" kubectl -n kube-system get lease kube-controller-manager
 check "a Deployment is rolled out" kubectl rollout status deployment/d --timeout=1s
 check "a StatefulSet is rolled out" kubectl rollout status statefulset/st --timeout=1s
-check "its Pods were created once" says 0 sh -c "kubectl get events | grep -c FailedCreate"
+check "its Pods were created once" says "" kubectl get events --field-selector reason=FailedCreate -o name
 check "the Service has its endpoints" says 2 sh -c "kubectl get endpointslices -o jsonpath='{.items[*].endpoints[*].addresses[0]}' | wc -w"
 kubectl set image deployment/d c=j >/dev/null
 check "another image is rolled out" kubectl rollout status deployment/d --timeout=1s

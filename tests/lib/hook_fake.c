@@ -226,3 +226,18 @@ size_t hook_fake_dialled(void)
 {
 	return n_dialled;
 }
+
+void hook_fake_as_recorded(struct apifake *f, struct str line)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *c = NULL;
+	(void)f;
+	hook_fake_reset();
+	assert_ok(json_parse(line, &c, &err), &err);
+	const struct obj *asked = obj_get(c, "calls");
+	for (size_t i = 0; i < obj_len(asked); i++) {
+		const struct obj *call = obj_at(asked, i);
+		hook_fake_answer(obj_str(call, "target"), (int)obj_i64(call, "status", 200),
+				 obj_str(call, "answer"));
+	}
+}

@@ -9,6 +9,8 @@
 #include "alm/io/transport.h"
 #include "alm/obj/obj.h"
 
+struct apifake;
+
 /* apifake_options.dial */
 int hook_fake_dial(struct loop *l, const struct transport_config *c, struct transport **ret,
 		   struct error *err);
@@ -17,6 +19,8 @@ int hook_fake_dial(struct loop *l, const struct transport_config *c, struct tran
 void hook_fake_reset(void);
 /* The path that begins so answers so from now on; status 0: the connection is lost. Later ones win. */
 void hook_fake_answer(const char *path, int status, const char *body);
+/* A line of a recording (replay.h): its webhooks answer as they did there, and no others. */
+void hook_fake_as_recorded(struct apifake *f, struct str line);
 /* Calls wait until hook_fake_release(). */
 void hook_fake_hold(bool hold);
 size_t hook_fake_waiting(void);

@@ -73,7 +73,7 @@ static struct obj *back(const struct asked *asked, const struct asked_as *as,
 	return form ? obj_keep(r->arena, obj_copy(form)) : patched;
 }
 
-/* What is unknown goes in silence: findings were told already, and the client did not write it. */
+/* Findings of what the client sent were told already; those of the draft are draft_take_strictly()'s to read. */
 static int shape(struct mutation *m, struct error *err)
 {
 	struct error inner = ERROR_INIT;
@@ -98,13 +98,13 @@ int draft_take(struct mutation *m, const struct asked *asked, const struct asked
 int draft_take_strictly(struct mutation *m, const struct asked *asked, const struct asked_as *as,
 			struct obj *made, struct error *err)
 {
-	size_t n = m->findings.n;
+	m->findings.n = 0; /* their number is bounded */
 	if (draft_take(m, asked, as, made, err) < 0)
 		return -err->code;
-	if (m->findings.n == n || (m->kind->flags & KIND_CUSTOM))
+	const char *first = m->findings.n ? m->findings.items[0] : NULL;
+	m->findings.n = 0;
+	if (!first || (m->kind->flags & KIND_CUSTOM))
 		return 0;
-	const char *first = m->findings.items[n];
-	m->findings.n = n;
 	return hook_internal_error(m->r, arena_fmt(m->r->arena, "strict decoding error: %s", first),
 				   err);
 }

@@ -5,7 +5,7 @@
  * once, behind the policies and in front of quotas. A write that has to wait fails with
  * waiting_for() and is handled again (waiting.h).
  *
- * Without a configuration it is one look. Else a write costs a comparison for each webhook.
+ * Without a configuration or a policy it is one look. Else a write costs a comparison for each webhook.
  */
 #ifndef ALM_APISERVER_ADMISSION_HOOKS_H
 #define ALM_APISERVER_ADMISSION_HOOKS_H
@@ -21,8 +21,8 @@ enum hook_stage { HOOKS_MUTATING, HOOKS_VALIDATING, HOOK_STAGES };
 
 /* Are there any that may be asked about a request? */
 bool hooks_any(const struct request *r, enum hook_stage stage);
-/* Of a create or update before it is validated: m->after becomes what they make of it, shaped as what
- * a client sends. *ret_changed: something did change. */
+/* Of a create or update before it is validated: m->after becomes what mutating policies and then they
+ * make of it, shaped as what a client sends. *ret_changed: something did change. */
 int hooks_mutate(struct mutation *m, bool *ret_changed, struct error *err);
 /* Of what would be stored. */
 int hooks_validate(struct mutation *m, struct error *err);

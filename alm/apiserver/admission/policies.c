@@ -1,20 +1,14 @@
 /* policies: see policies.h. */
 #include "alm/apiserver/admission/policies.h"
 
-#include <string.h>
-
 #include "alm/apiserver/admission/asked.h"
 #include "alm/apiserver/admission/match.h"
 #include "alm/apiserver/admission/policy_cache.h"
 #include "alm/apiserver/admission/policy_index.h"
 #include "alm/apiserver/admission/policy_params.h"
 #include "alm/apiserver/core.h"
-#include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/status.h"
-#include "alm/base/map.h"
-#include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
-#include "alm/obj/query/selector.h"
 
 #define JUDGED_BYTES_MAX ((size_t)32 << 20)
 #define FAILED_KEY       "validation.policy.admission.k8s.io/validation_failure"

@@ -113,8 +113,7 @@ void check_storage_class(struct field_errors *e, const struct obj *o)
 	static const char *const reclaims[] = {"Delete", "Retain", NULL};
 	static const char *const binds[] = {"Immediate", "WaitForFirstConsumer", NULL};
 	const char *provisioner = text(o, "provisioner");
-	CLEANUP(arena_freep) struct arena *a = arena_new(SHOWN_MAX);
-	char *lower = arena_strdup(a, provisioner);
+	char *lower = arena_strdup(e->arena, provisioner);
 	for (char *p = lower; *p; p++)
 		*p = char_lower(*p);
 	const char *fault = *lower ? name_fault(NAME_QUALIFIED, str_of(lower)) : NULL;

@@ -104,8 +104,8 @@ static const struct kind builtin[] = {
 	KIND("", "v1", "ServiceAccount", "serviceaccounts", "serviceaccount", LIST("sa"), NONE, NS | UNCOND),
 	KIND("", "v1", "Service", "services", "service", LIST("svc"), ALL, NS | STAT | UNCOND | UPSERT | LABEL),
 
-	KIND(ADMREG, "v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", "mutatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | GEN | UNCOND),
-	KIND(ADMREG, "v1", "MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings", "mutatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN | UNCOND),
+	KIND(ADMREG, "v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", "mutatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | GEN),
+	KIND(ADMREG, "v1", "MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings", "mutatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN),
 	KIND(ADMREG, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "mutatingwebhookconfiguration", NONE, LIST("api-extensions"), CLUS | GEN),
 	KIND(ADMREG, "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", "validatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | STAT | GEN),
 	KIND(ADMREG, "v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", "validatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN),

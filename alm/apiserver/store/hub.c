@@ -428,8 +428,8 @@ static void begin(void *arg, const struct error *failed)
 		return;
 	}
 	/* The commit may have changed the definition, and with it the kind. */
-	r->kind = kinds_find(w->hub->server->kinds, r->group, r->version, r->resource);
-	if (!failed && r->kind && (!begins_with_all(w) || select_items(w, &err) == 0)) {
+	bool is_there = request_find_kind(r);
+	if (!failed && is_there && (!begins_with_all(w) || select_items(w, &err) == 0)) {
 		begin_stream(w);
 		return;
 	}

@@ -6,9 +6,14 @@
 #include "alm/base/strbuf.h"
 #include "alm/obj/cel/cel_message.h"
 
-#define BYTES_MAX ((size_t)8 << 20)
+struct conversion {
+	size_t *left, depth; /* bytes; of the value that is looked at */
+	struct error *err;
+};
 
-/* NOLINTBEGIN(misc-no-recursion): the parser bounds the tree by CEL_DEPTH_MAX */
+/* NOLINTBEGIN(misc-no-recursion): convert() goes OBJ_DEPTH_MAX deep */
+static int convert(struct conversion *x, const struct cel_value *v, struct obj **ret);
+
 static size_t size_of(const struct obj *o)
 {
 	size_t n = 16 + obj_as_str(o).len;
@@ -19,39 +24,38 @@ static size_t size_of(const struct obj *o)
 	return n;
 }
 
-static int charge(size_t n, size_t *left, struct error *err)
+static int charge(struct conversion *x, size_t n)
 {
-	if (n > *left)
-		return error_set(err, E_TOOLARGE, "what the expression builds is too large");
-	*left -= n;
+	if (n > *x->left)
+		return error_set(x->err, E_TOOLARGE, "what the expression builds is too large");
+	*x->left -= n;
 	return 0;
 }
 
-static int to_list(const struct cel_value *v, size_t *left, struct obj **ret, struct error *err)
+static int to_list(struct conversion *x, const struct cel_value *v, struct obj **ret)
 {
 	CLEANUP(obj_unrefp) struct obj *out = obj_list();
 	for (size_t i = 0; i < v->list.n; i++) {
 		struct obj *one;
-		if (cel_to_obj(&v->list.items[i], left, &one, err) < 0)
-			return -err->code;
+		if (convert(x, &v->list.items[i], &one) < 0)
+			return -x->err->code;
 		obj_append(out, one);
 	}
 	*ret = STEAL(out);
 	return 0;
 }
 
-static int to_map(const struct cel_value *items, size_t n, size_t *left, struct obj **ret,
-		  struct error *err)
+static int to_map(struct conversion *x, const struct cel_value *items, size_t n, struct obj **ret)
 {
 	CLEANUP(obj_unrefp) struct obj *out = obj_map();
-	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(CEL_OBJ_BYTES_MAX);
 	for (size_t i = 0; i + 1 < n; i += 2) {
 		struct obj *one;
 		if (items[i].kind != CEL_STRING)
-			return error_set(err, E_INVALID, "map key is of type %s, not string",
+			return error_set(x->err, E_INVALID, "map key is of type %s, not string",
 					 cel_kind_name(items[i].kind));
-		if (cel_to_obj(&items[i + 1], left, &one, err) < 0)
-			return -err->code;
+		if (charge(x, items[i].str.len) < 0 || convert(x, &items[i + 1], &one) < 0)
+			return -x->err->code;
 		strbuf_truncate(&key, 0);
 		strbuf_addstr(&key, items[i].str);
 		obj_set(out, key.buf, one);
@@ -62,7 +66,7 @@ static int to_map(const struct cel_value *items, size_t n, size_t *left, struct 
 
 static int to_text(const struct cel_value *v, struct obj **ret, struct error *err)
 {
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CEL_OBJ_BYTES_MAX);
 	if (v->kind == CEL_BYTES)
 		base64_encode(v->str, &b);
 	else
@@ -73,13 +77,16 @@ static int to_text(const struct cel_value *v, struct obj **ret, struct error *er
 	return 0;
 }
 
-int cel_to_obj(const struct cel_value *v, size_t *left, struct obj **ret, struct error *err)
+static int convert_one(struct conversion *x, const struct cel_value *v, struct obj **ret)
 {
 	bool text = v->kind == CEL_STRING || v->kind == CEL_BYTES || v->kind == CEL_URL;
 	bool copied = (v->kind == CEL_LIST || v->kind == CEL_MAP) && v->o;
 	size_t bytes = copied ? size_of(v->o) : 16 + (text ? v->str.len : 0);
-	if (charge(bytes, left, err) < 0)
-		return -err->code;
+	if (charge(x, bytes) < 0)
+		return -x->err->code;
+	if (x->depth + (copied ? obj_depth(v->o) : 0) > OBJ_DEPTH_MAX)
+		return error_set(x->err, E_INVALID, "what the expression builds is deeper than %d",
+				 OBJ_DEPTH_MAX);
 	switch ((int)v->kind) {
 	case CEL_NULL:
 		*ret = obj_null();
@@ -95,7 +102,7 @@ int cel_to_obj(const struct cel_value *v, size_t *left, struct obj **ret, struct
 		return 0;
 	case CEL_DOUBLE:
 		if (!isfinite(v->d))
-			return error_set(err, E_INVALID, "%f has no form in JSON", v->d);
+			return error_set(x->err, E_INVALID, "%f has no form in JSON", v->d);
 		*ret = obj_double(v->d);
 		return 0;
 	case CEL_STRING:
@@ -105,19 +112,33 @@ int cel_to_obj(const struct cel_value *v, size_t *left, struct obj **ret, struct
 	case CEL_BYTES:
 	case CEL_DURATION:
 	case CEL_TIMESTAMP:
-		return to_text(v, ret, err);
+		return to_text(v, ret, x->err);
 	case CEL_MESSAGE:
-		return to_map(v->message->items, v->message->n, left, ret, err);
+		return to_map(x, v->message->items, v->message->n, ret);
 	case CEL_LIST:
 	case CEL_MAP:
 		if (v->o)
 			*ret = obj_copy(v->o);
 		return v->o                 ? 0
-		       : v->kind == CEL_MAP ? to_map(v->list.items, v->list.n, left, ret, err)
-					    : to_list(v, left, ret, err);
+		       : v->kind == CEL_MAP ? to_map(x, v->list.items, v->list.n, ret)
+					    : to_list(x, v, ret);
 	default:
-		return error_set(err, E_INVALID, "a %s has no form in JSON",
+		return error_set(x->err, E_INVALID, "a %s has no form in JSON",
 				 cel_kind_name(v->kind));
 	}
 }
+
+static int convert(struct conversion *x, const struct cel_value *v, struct obj **ret)
+{
+	x->depth++;
+	int r = convert_one(x, v, ret);
+	x->depth--;
+	return r;
+}
 /* NOLINTEND(misc-no-recursion) */
+
+int cel_to_obj(const struct cel_value *v, size_t *left, struct obj **ret, struct error *err)
+{
+	struct conversion x = {.left = left, .err = err};
+	return convert_one(&x, v, ret);
+}

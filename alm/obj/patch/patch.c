@@ -295,23 +295,6 @@ static int apply_one(struct json_patch *j, const struct obj *operation)
 	return op[0] == 'a' ? add(j, op, path, obj_copy(value)) : replace(j, path, obj_copy(value));
 }
 
-/* NOLINTNEXTLINE(misc-no-recursion): resolve() and the reader bound it by 2 * OBJ_DEPTH_MAX */
-static size_t depth_of(const struct obj *o)
-{
-	size_t deepest = 0;
-	if (obj_type(o) != OBJ_MAP && obj_type(o) != OBJ_LIST)
-		return 0;
-	OBJ_EACH (it, o) {
-		size_t d = depth_of(it.value);
-		deepest = d > deepest ? d : deepest;
-	}
-	for (size_t i = 0; obj_type(o) == OBJ_LIST && i < obj_len(o); i++) {
-		size_t d = depth_of(obj_at(o, i));
-		deepest = d > deepest ? d : deepest;
-	}
-	return deepest + 1;
-}
-
 int patch_json(const struct obj *doc, const struct obj *operations, struct obj **ret,
 	       struct error *err)
 {
@@ -326,7 +309,7 @@ int patch_json(const struct obj *doc, const struct obj *operations, struct obj *
 	int r = 0;
 	for (size_t i = 0; i < obj_len(operations) && r == 0; i++)
 		r = apply_one(&j, obj_at(operations, i));
-	if (r == 0 && depth_of(j.doc) > OBJ_DEPTH_MAX)
+	if (r == 0 && obj_depth(j.doc) > OBJ_DEPTH_MAX)
 		r = error_set(err, E_INVALID, "json patch: the result is deeper than %d",
 			      OBJ_DEPTH_MAX);
 	if (r < 0) {

@@ -122,6 +122,41 @@ static void test_collection__one_is_refused(void **state)
 #undef GROUP
 }
 
+/* A definition is changed between two turns, and with it the kind; one that goes takes the rest along. */
+static void test_collection__its_definition_changes(void **state)
+{
+	(void)state;
+#define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+#define TOYS "/apis/x.io/v1/namespaces/default/toys"
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	struct answer a = apifake_do(
+		f, "POST", CRDS,
+		"{\"metadata\":{\"name\":\"toys.x.io\"},\"spec\":{\"group\":\"x.io\",\"scope\":"
+		"\"Namespaced\",\"names\":{\"plural\":\"toys\",\"kind\":\"Toy\"},\"versions\":[{"
+		"\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{"
+		"\"type\":\"object\"}}}]}}");
+	assert_int_equal(a.status, 201);
+	apifake_run(f);
+	for (int i = 0; i < N; i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_addf(&b,
+			    "{\"apiVersion\":\"x.io/v1\",\"kind\":\"Toy\",\"metadata\":{\"name\":"
+			    "\"t%03d\"}}",
+			    i);
+		assert_int_equal(apifake_do(f, "POST", TOYS, b.buf).status, 201);
+		apifake_forget(f);
+	}
+	size_t sent = apifake_send(f, "DELETE", TOYS, JSON, NULL);
+	size_t changed = apifake_send(f, "PATCH", CRDS "/toys.x.io", "application/merge-patch+json",
+				      "{\"spec\":{\"names\":{\"shortNames\":[\"ty\"]}}}");
+	apifake_run(f);
+	assert_int_equal(apifake_answer(f, changed).status, 200);
+	assert_int_equal(apifake_answer(f, sent).status, 200);
+	assert_int_equal(n_items(apifake_do(f, "GET", TOYS, NULL)), 0);
+#undef CRDS
+#undef TOYS
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +164,7 @@ int main(void)
 		cmocka_unit_test(test_collection__dry_run),
 		cmocka_unit_test(test_collection__is_left),
 		cmocka_unit_test(test_collection__one_is_refused),
+		cmocka_unit_test(test_collection__its_definition_changes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

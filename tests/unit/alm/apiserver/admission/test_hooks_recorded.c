@@ -59,22 +59,6 @@ static struct obj *comparable(const struct obj *o)
 	return out;
 }
 
-/* The webhooks answer as they did there. */
-static void answer_as_recorded(struct apifake *f, struct str line)
-{
-	struct error err = ERROR_INIT;
-	CLEANUP(obj_unrefp) struct obj *c = NULL;
-	(void)f;
-	hook_fake_reset();
-	assert_ok(json_parse(line, &c, &err), &err);
-	const struct obj *calls = obj_get(c, "calls");
-	for (size_t i = 0; i < obj_len(calls); i++) {
-		const struct obj *call = obj_at(calls, i);
-		hook_fake_answer(obj_str(call, "target"), (int)obj_i64(call, "status", 200),
-				 obj_str(call, "answer"));
-	}
-}
-
 static void tell(const struct obj *recorded, const char *path, const struct obj *want,
 		 const struct obj *got)
 {
@@ -127,7 +111,7 @@ static void test_hooks_recorded__reviews_and_answers_are_those_of_a_real_server(
 {
 	(void)state;
 	replay_with(&(struct apifake_options){.dial = hook_fake_dial}, RECORDED, 400,
-		    answer_as_recorded, check_calls);
+		    hook_fake_as_recorded, check_calls);
 }
 
 int main(void)

@@ -11,27 +11,11 @@
 
 #define RECORDED "tests/golden/kube-api/mutate.jsonl"
 
-/* The webhook answers as it did there. */
-static void answer_as_recorded(struct apifake *f, struct str line)
-{
-	struct error err = ERROR_INIT;
-	CLEANUP(obj_unrefp) struct obj *c = NULL;
-	(void)f;
-	hook_fake_reset();
-	assert_ok(json_parse(line, &c, &err), &err);
-	const struct obj *calls = obj_get(c, "calls");
-	for (size_t i = 0; i < obj_len(calls); i++) {
-		const struct obj *call = obj_at(calls, i);
-		hook_fake_answer(obj_str(call, "target"), (int)obj_i64(call, "status", 200),
-				 obj_str(call, "answer"));
-	}
-}
-
 static void test_mutating_policies__answers_are_those_of_a_real_server(void **state)
 {
 	(void)state;
 	replay_with(&(struct apifake_options){.dial = hook_fake_dial}, RECORDED, 700,
-		    answer_as_recorded, NULL);
+		    hook_fake_as_recorded, NULL);
 }
 
 #define GROUP    "admissionregistration.k8s.io/v1"
@@ -169,6 +153,49 @@ static void test_mutating_policies__budgets(void **state)
 	assert_non_null(strstr(obj_str(a.json, "message"), "too large"));
 }
 
+/* n variables, each made of the one before it (format, twice its number at most), and what is made of the last. */
+static void build_on(struct apifake *f, size_t n, const char *first, const char *format,
+		     const char *patch)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 16);
+	strbuf_addf(&b, "{\"spec\":{\"variables\":[{\"name\":\"v0\",\"expression\":\"%s\"}", first);
+	for (size_t i = 0; i < n; i++) {
+		strbuf_addf(&b, ",{\"name\":\"v%zu\",\"expression\":\"", i + 1);
+		for (const char *p = format; *p; p++)
+			if (*p == '#')
+				strbuf_addf(&b, "variables.v%zu", i);
+			else
+				strbuf_addc(&b, *p);
+		strbuf_adds(&b, "\"}");
+	}
+	strbuf_addf(&b,
+		    "],\"mutations\":[{\"patchType\":\"JSONPatch\",\"jsonPatch\":{\"expression\":"
+		    "\"[JSONPatch{op: 'add', path: '/data', value: %s}]\"}}]}}",
+		    patch);
+	expect(f, "PATCH", POLICIES "/p", b.buf, 200);
+}
+
+/* A value of few pieces may be as large as one likes, and as deep; it costs what its JSON would. */
+static void test_mutating_policies__what_is_built_is_bounded(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	enforce(f, "p", LOG("x"), "Never");
+	build_on(f, 40, "[1]", "[#, #]", "Object{n: variables.v40}");
+	struct answer a = expect(f, "POST", MAPS, "{\"metadata\":{\"name\":\"m\"}}", 403);
+	assert_non_null(strstr(obj_str(a.json, "message"), "too large"));
+	build_on(f, 100, "{'a': 1}", "{'a': {'a': {'a': #}}}", "variables.v100");
+	a = expect(f, "POST", MAPS, "{\"metadata\":{\"name\":\"m\"}}", 403);
+	assert_non_null(strstr(obj_str(a.json, "message"), "deeper than 256"));
+	build_on(f, 1, "object.data.many", "#", "variables.v1.split('').map(c, {variables.v1: c})");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
+	strbuf_adds(&b, "{\"metadata\":{\"name\":\"m\"},\"data\":{\"many\":\"");
+	strbuf_pad(&b, 'x', 9000);
+	strbuf_adds(&b, "\"}}");
+	a = expect(f, "POST", MAPS, b.buf, 403);
+	assert_non_null(strstr(obj_str(a.json, "message"), "too large"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +204,7 @@ int main(void)
 		cmocka_unit_test(test_mutating_policies__as_they_are_now),
 		cmocka_unit_test(test_mutating_policies__nobody_owns_it),
 		cmocka_unit_test(test_mutating_policies__budgets),
+		cmocka_unit_test(test_mutating_policies__what_is_built_is_bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
