@@ -42,9 +42,11 @@ static void try_later(struct leader *l)
 
 static void tell_failed(struct leader *l, const char *what, const struct error *err)
 {
-	log_warn(what, "lease", l->c.name, "error", err->msg);
+	xfree(STEAL(l->waiting)); /* the holder is told again */
 	if (l->c.on_failed)
 		l->c.on_failed(l->c.arg, err);
+	else
+		log_warn(what, "lease", l->c.name, "error", err->msg);
 }
 
 static void see(struct leader *l, const struct obj *lease)

@@ -52,6 +52,9 @@ static int failed(sqlite3 *db, const char *path, int rc, struct error *err)
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 		return error_set(err, E_UNAVAILABLE, "%s: another one writes to it", path);
+	case SQLITE_FULL:
+	case SQLITE_IOERR:
+		return error_set(err, E_IO, "%s: %s", path, sqlite3_errstr(rc));
 	case SQLITE_INTERRUPT:
 		return error_set(err, E_LIMIT, "%s: statement: it does not end", path);
 	case SQLITE_NOTADB:

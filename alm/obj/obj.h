@@ -122,6 +122,8 @@ void obj_insert_at(struct obj *list, size_t i, struct obj *value); /* i <= len *
 void obj_del_at(struct obj *list, size_t i);
 /* The member itself, to be changed in place; only of an object under construction. */
 struct obj *obj_get_mut(struct obj *map, const char *key);
+/* The map at key, made where there is none. */
+struct obj *obj_need_map(struct obj *map, const char *key);
 struct obj *obj_at_mut(struct obj *list, size_t i);
 /* Short forms. obj_set_str leaves the key out if s is NULL. */
 void obj_set_str(struct obj *map, const char *key, const char *s);

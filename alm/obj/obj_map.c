@@ -300,3 +300,10 @@ const char *obj_unknown_member(const struct obj *map, const char *const *names)
 	}
 	return NULL;
 }
+
+struct obj *obj_need_map(struct obj *map, const char *key)
+{
+	if (!obj_has(map, key))
+		obj_set(map, key, obj_map());
+	return obj_get_mut(map, key);
+}

@@ -6,7 +6,10 @@
 #include "alm/base/visible.h"
 #include "alm/obj/decode.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/patch/owned.h"
+#include "alm/obj/schema/api_decode.h"
 #include "alm/unit/unit.h"
+#include "crds/marks.h"
 
 #define NAME_MAX_BYTES 63 /* it is part of the names of Pods */
 
@@ -121,7 +124,22 @@ const char *canary_refuses(const struct obj *desired, struct arena *a)
 	return NULL;
 }
 
-bool canary_is_needed(const struct obj *live, const struct obj *desired)
+/* What the manager applied last, and these Pods are without. */
+static bool leaves_out(const struct obj *live, const struct obj *pods, const char *manager)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *was = owned_fields(live, live, manager);
+	const struct obj *had = obj_path(was, "spec.template");
+	if (!had || unit_holds(obj_path(pods, "spec.template"), had))
+		return false;
+	/* as a server keeps them: 0.5 as 500m */
+	CLEANUP(obj_unrefp) struct obj *served = obj_copy(pods);
+	const struct api_type *t = api_type_of_kind(meta_api_version(pods), meta_kind(pods));
+	return !t || api_decode(t, served, NULL, NULL, &err) < 0 ||
+	       !unit_holds(obj_path(served, "spec.template"), had);
+}
+
+bool canary_is_needed(const struct obj *live, const struct obj *desired, const char *manager)
 {
 	if (!live)
 		return false;
@@ -129,7 +147,7 @@ bool canary_is_needed(const struct obj *live, const struct obj *desired)
 		meta_api_version(desired), meta_kind(desired), NULL, meta_name(desired));
 	obj_del(pods, "metadata");
 	obj_set_path(pods, "spec.template", obj_ref(obj_path(desired, "spec.template")));
-	return !unit_holds_object(live, pods);
+	return !unit_holds_object(live, pods) || leaves_out(live, pods, manager);
 }
 
 int64_t canary_replicas(int64_t available, int64_t weight, int64_t max)
@@ -137,6 +155,16 @@ int64_t canary_replicas(int64_t available, int64_t weight, int64_t max)
 	int64_t part = available * weight, rest = 100 - weight, n = part / rest;
 	n += 2 * (part % rest) > rest; /* of two that are as near the smaller one */
 	return n < 1 ? 1 : n > max ? max : n;
+}
+
+/* What keeps the Deployment, or has it left alone, is not said of its canary, which goes. */
+static void leave_out(struct obj *meta)
+{
+	static const char *const keys[] = {ANNOTATION_PRUNE, "helm.sh/resource-policy"};
+	struct obj *all = obj_get_mut(meta, "annotations");
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (obj_has(all, keys[i]))
+			obj_del(all, keys[i]);
 }
 
 struct obj *canary_object(const struct obj *desired, const char *ns, int64_t replicas)
@@ -148,6 +176,7 @@ struct obj *canary_object(const struct obj *desired, const char *ns, int64_t rep
 	if (ns)
 		obj_set_path(o, "metadata.namespace", obj_string(ns));
 	meta_set_label(o, LABEL_CANARY, "true");
+	leave_out(obj_get_mut(o, "metadata"));
 	struct obj *spec = obj_get_mut(o, "spec");
 	obj_set_int(spec, "replicas", replicas);
 	obj_set_str(obj_get_mut(obj_get_mut(spec, "selector"), "matchLabels"), LABEL_CANARY,
@@ -303,12 +332,16 @@ static bool is_held(const struct canary *c, const struct canary_facts *f, size_t
 
 int64_t canary_held_ns(const struct obj *record, int64_t now_ns)
 {
-	return obj_i64(record, "heldNs", 0) + now_ns - obj_i64(record, "askedNs", now_ns);
+	return obj_i64(record, "heldNs", 0) + now_ns - obj_i64(record, "askedNs", now_ns) +
+	       prometheus_all_held_ns(obj_get(record, "metrics"), now_ns);
 }
 
 static void move_on(struct obj *record, size_t at, int64_t now_ns)
 {
 	static const char *const of_step[] = {"readyNs", "metrics", "checks", "askedNs"};
+	int64_t held = canary_held_ns(record, now_ns);
+	obj_set_int(record, "heldNs", held);
+	obj_set_int(record, "heldBeforeNs", held);
 	obj_set_int(record, "at", (int64_t)at + 1);
 	obj_set_int(record, "sinceNs", now_ns);
 	for (size_t i = 0; i < ARRAY_LEN(of_step); i++)

@@ -53,8 +53,9 @@ int canary_parse(const struct obj *o, const char *field, struct arena *a, struct
 
 /* Why an object has no canary; NULL: it may. Arena. */
 const char *canary_refuses(const struct obj *desired, struct arena *a);
-/* Does P run other Pods than D wants? Else there is nothing to try. */
-bool canary_is_needed(const struct obj *live, const struct obj *desired);
+/* Does P run other Pods than D wants, or has what the manager applied and D leaves out? Else there is
+ * nothing to try. */
+bool canary_is_needed(const struct obj *live, const struct obj *desired, const char *manager);
 /* Of a weight below 100. */
 int64_t canary_replicas(int64_t available, int64_t weight, int64_t max);
 /* C; owned. ns: of D, if it names none. */
@@ -62,7 +63,7 @@ struct obj *canary_object(const struct obj *desired, const char *ns, int64_t rep
 
 /*
  * How far it is, as small JSON: {"at": step, "available": r, "uid": of P, "sinceNs": of the step,
- * "readyNs": since when C is ready, "heldNs", "askedNs": for approval, "end": promote|abort, "reason",
+ * "readyNs": since when C is ready, "heldNs": in all, "heldBeforeNs": before the step, "askedNs": for approval, "metrics", "end": promote|abort, "reason",
  * "message", "by"}.
  */
 enum canary_does {
@@ -94,7 +95,7 @@ void canary_begin(struct obj *record, const struct obj *primary, int64_t now_ns)
 int64_t canary_wants(const struct canary *c, const struct obj *record);
 void canary_next(const struct canary *c, const struct canary_facts *f, struct obj *record,
 		 struct arena *a, struct canary_turn *ret);
-/* For how long a person was waited for. */
+/* For how long a person was waited for, or data, in all of its steps. */
 int64_t canary_held_ns(const struct obj *record, int64_t now_ns);
 /* It failed for another reason than those. */
 void canary_end(struct obj *record, const char *reason, const char *message);

@@ -387,7 +387,7 @@ void prometheus_take(const struct prometheus *p, const struct prometheus_sample 
 		obj_del(state, "why");
 	else
 		obj_set(state, "why", obj_stringn(str_clip(str_of(sample->text), VALUE_TEXT_MAX)));
-	if (sample->failed && errors < PROMETHEUS_ERRORS)
+	if (sample->failed && errors < PROMETHEUS_ERRORS && !p->dry_run)
 		return; /* asked again */
 	if (!verdict) {
 		obj_set_str(state, "last", NO_DATA);
@@ -405,8 +405,20 @@ void prometheus_take(const struct prometheus *p, const struct prometheus_sample 
 
 int64_t prometheus_held_ns(const struct obj *state, int64_t now_ns)
 {
-	int64_t since = obj_i64(state, "heldSinceNs", now_ns), held = obj_i64(state, "heldNs", 0);
-	return held + (now_ns > since ? now_ns - since : 0);
+	int64_t asked = obj_i64(state, "nextNs", now_ns) + PROMETHEUS_UNASKED_NS;
+	int64_t until = now_ns < asked ? now_ns : asked;
+	int64_t since = obj_i64(state, "heldSinceNs", until), held = obj_i64(state, "heldNs", 0);
+	return held + (until > since ? until - since : 0);
+}
+
+int64_t prometheus_all_held_ns(const struct obj *metrics, int64_t now_ns)
+{
+	int64_t held = 0;
+	OBJ_EACH (it, metrics) {
+		int64_t one = prometheus_held_ns(it.value, now_ns);
+		held = one > held ? one : held;
+	}
+	return held;
 }
 
 static const char *tell(const struct prometheus *p, const struct obj *state, struct arena *a)

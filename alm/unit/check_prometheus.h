@@ -16,7 +16,7 @@
  * neither succeeds nor fails counts as one, but is no last one. No data are an answer without a
  * series, one with NaN, and five requests in a row that failed: Hold waits for data, however long,
  * and no time that limits the step goes on meanwhile; Fail and Pass count it as a sample. dryRun
- * measures as long, and decides nothing.
+ * measures as long, and decides nothing: no data are a sample, and its time ends it as enough does.
  *
  * An answer is hostile: another form than an instant vector or a scalar of at most
  * PROMETHEUS_SERIES_MAX numbers is a request that failed.
@@ -32,8 +32,9 @@
 #define PROMETHEUS_SERIES_MAX   20
 #define PROMETHEUS_COUNT_MAX    1000 /* samples, failures */
 #define PROMETHEUS_INTERVAL_MIN NS_PER_S
-#define PROMETHEUS_ERRORS       5  /* in a row are no data */
-#define PROMETHEUS_VALUES_TOLD  10 /* the last */
+#define PROMETHEUS_ERRORS       5               /* in a row are no data */
+#define PROMETHEUS_UNASKED_NS   (20 * NS_PER_S) /* behind the next question: nobody asks any more */
+#define PROMETHEUS_VALUES_TOLD  10              /* the last */
 #define PROMETHEUS_ANSWER_MAX   ((size_t)1 << 20)
 
 enum prometheus_no_data { NO_DATA_HOLD, NO_DATA_FAIL, NO_DATA_PASS };
@@ -69,7 +70,7 @@ void prometheus_read(struct str body, struct arena *a, struct prometheus_sample 
 /*
  * How far it is, as small JSON that can be stored: {"taken", "failed", "errors": in a row, "last":
  * success|failure|inconclusive|no data, "values": [texts], "why": of what is no data, "heldNs",
- * "heldSinceNs"}. NULL: nothing was asked yet.
+ * "heldSinceNs", "nextNs"}. NULL: nothing was asked yet.
  */
 enum prometheus_end { PROMETHEUS_GOES_ON, PROMETHEUS_HELD, PROMETHEUS_PASSED, PROMETHEUS_FAILED };
 
@@ -79,7 +80,9 @@ void prometheus_take(const struct prometheus *p, const struct prometheus_sample 
 /* ret_text, arena: what was measured, and what is missing. */
 enum prometheus_end prometheus_look(const struct prometheus *p, const struct obj *state,
 				    struct arena *a, const char **ret_text);
-/* For how long it had no data, in all. */
+/* For how long it had no data, in all; only while somebody asks ("nextNs": when that is to be next). */
 int64_t prometheus_held_ns(const struct obj *state, int64_t now_ns);
+/* The longest of a map of them. */
+int64_t prometheus_all_held_ns(const struct obj *metrics, int64_t now_ns);
 
 #endif

@@ -49,6 +49,7 @@ killed() {
 	kill -9 "$runner"
 	wait "$runner" 2>/dev/null
 	runner=
+	k delete lease -n alm-system alm.web >/dev/null # known to be dead: as the one that waits for it is told
 }
 told() { alm audit query --data-dir log -o json | jq -r --arg r "$1" '.[] | select(.reason == $r) | .body.what'; }
 k() { kubectl "$@"; }
@@ -66,8 +67,9 @@ server=$!
 timeout 30 sh -c 'until [ -s watch ]; do sleep 0.1; done'
 web 2
 code "L32 25, 50, 100 percent" 0 "Finished" run
+seen() { uniq watch | paste -sd,; }
+soon "L32 beside the former version, which is written at the end" "web 3 web:1,web-canary 1 web:2,web-canary 3 web:2,web 3 web:2,web-canary 3 web:2" seen
 kill "$server"
-is "L32 beside the former version, which is written at the end" "web 3 web:1,web-canary 1 web:2,web-canary 3 web:2,web 3 web:2,web-canary 3 web:2" "$(uniq watch | paste -sd,)"
 is "  nothing of it is left" "web:2 2 " "$(image) $(left)"
 is "  nor in the inventory" "web" "$(k get configmap -n alm-system -l app.coreos.com/bundle=web -o 'jsonpath={.items[0].data.objects}' | awk '{print $4}' | paste -sd,)"
 code "again: it is as it is wanted" 0 "Finished" run
@@ -86,6 +88,11 @@ code "L32 a bad figure in its third step" 1 "CanaryAborted: AnalysisFailed: quer
 is "L32 the canary is gone" "" "$(left)"
 is "L32 the primary is as it was" "$before" "$(k get deployment web -o 'jsonpath={.metadata.uid} {.metadata.generation} {.status.availableReplicas}')"
 has "L32 the log has it, with the values" "measured 7" "$(told CanaryAborted)"
+# Neither good nor bad in its second step, until the time of the whole step is over: it goes, and says why.
+printf '7\n7\n7\n0.01\n3\n' >says # three were asked for
+rollout '{weight: 25}, {weight: 50}' "${metric/ < 1/ < 1, failureCondition: result > 5}" 'web.yaml, timeout: 5s'
+code "L32 the time of the step is over" 1 "CanaryAborted: ProgressDeadline" run
+is "  the canary is gone, the primary as it was" " $before" "$(left) $(k get deployment web -o 'jsonpath={.metadata.uid} {.metadata.generation} {.status.availableReplicas}')"
 has "L32 and an Event" "AnalysisFailed" "$(k get events -o 'jsonpath={range .items[?(@.reason=="CanaryAborted")]}{.message}{end}')"
 kill "$server"
 
@@ -152,5 +159,16 @@ rm m/one.yaml
 k create deployment web-canary --image=theirs >/dev/null
 rollout '{weight: 25}'
 code "somebody else's object of that name" 1 "CanaryAborted: ObjectNotOwned: Deployment default/web-canary is there, and not of this unit" run
-is "  is not touched" "theirs" "$(k get deployment web-canary -o 'jsonpath={.spec.template.spec.containers[0].image}')"
+theirs() { k get deployment web-canary -o 'jsonpath={.spec.template.spec.containers[0].image}'; }
+is "  is not touched" "theirs" "$(theirs)"
+k delete deployment web-canary >/dev/null
+mkdir other
+k create deployment web-canary --image=other --dry-run=client -o yaml >other/d.yaml
+"$ALM" run --kubeconfig "$K" --name other --trigger=oneoff --renderer.file.dir=other >/dev/null 2>&1
+code "another bundle's, which has marks" 1 "CanaryAborted: ObjectNotOwned" run
+is "  is not touched" "other" "$(theirs)"
+sed 's/name: web}/name: web-canary}/' m/web.yaml >m/second.yaml
+rollout '{weight: 25}' '' '"*.yaml"'
+code "one of the unit itself is refused" 3 "the unit has a Deployment web-canary, which is its canary's name" run
+is "  is not touched" "other" "$(theirs)"
 finish

@@ -83,8 +83,9 @@ static int write_row(void *arg, unsigned depth, const struct obj *row, struct er
 	int64_t seq = obj_i64(row, "seq", 0);
 	(void)depth;
 	fill(row, a, values);
-	if (sqlwrite_run(r->to.path, r->to.statement, values, &own) == -E_UNAVAILABLE)
-		return error_copy(err, &own);
+	(void)sqlwrite_run(r->to.path, r->to.statement, values, &own);
+	if (own.code && (error_retry(own.code) != RETRY_NEVER || own.code == E_NOTFOUND))
+		return error_copy(err, &own); /* the disk, or the file, comes back */
 	if (own.code)
 		term_error("alm: --feedback.sql: entry %lld: %s\n", (long long)seq, own.msg);
 	r->since_ns = 0;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/controllers/unit/unit_act.h"
+#include "alm/controllers/unit/unit_canary.h"
 #include "alm/controllers/unit/unit_metric.h"
 #include "alm/unit/rollout_next.h"
 
@@ -28,7 +29,7 @@ static void begin(struct acting *x)
 	obj_set(obj_get_mut(x->s->course, "steps"), x->id, x->record);
 }
 
-/* What has failed by its time. */
+/* What has failed by its time. A canary goes first, and says why: it has as much time again for that. */
 static void keep_deadline(struct acting *x)
 {
 	int64_t timeout = x->step->rule ? x->step->rule->timeout_ns : ROLLOUT_STEP_TIMEOUT;
@@ -40,6 +41,8 @@ static void keep_deadline(struct acting *x)
 		plan_requeue_after(x->s->plan, left);
 		return;
 	}
+	if (left > -timeout && unit_canary_overdue(x->s, x->record, x->why.buf))
+		return;
 	CLEANUP(xfreep) char *why = xstrdup(x->why.buf);
 	strbuf_clear(&x->why);
 	strbuf_addf(&x->why, "ProgressDeadline: %s", why);

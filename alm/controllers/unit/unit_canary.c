@@ -1,6 +1,7 @@
 #include "alm/controllers/unit/unit_canary.h"
 
 #include "alm/base/clock.h"
+#include "alm/controllers/unit/unit_act.h"
 #include "alm/controllers/unit/unit_check.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -25,7 +26,7 @@ static const struct canary *rule_of(const struct unit_pass *s, const struct unit
 static bool begins(const struct unit_pass *s, const struct unit_entry *e, size_t row)
 {
 	return unit_found(s, row) && !s->foreign[row] && !unit_is_applied(e) &&
-	       canary_is_needed(unit_found(s, row), e->object);
+	       canary_is_needed(unit_found(s, row), e->object, s->plan->manager);
 }
 
 static const char *name_of(const struct unit_entry *e, struct arena *a)
@@ -35,7 +36,7 @@ static const char *name_of(const struct unit_entry *e, struct arena *a)
 
 /* --- C --- */
 
-/* Its digest is that of the Pods that it tries: another number of them is the same canary. */
+/* Its digest has the replicas: another number of them is to be applied. */
 static void load(struct look *l, int64_t replicas)
 {
 	struct unit_pass *s = l->c->s;
@@ -48,13 +49,6 @@ static void load(struct look *l, int64_t replicas)
 	obj_set_str(row, "digest", digest);
 	l->canary = (struct unit_entry){0};
 	unit_entry_load(s->v, row, s->unit->ns, unit_selector(s), &l->canary, s->plan);
-}
-
-static bool is_placed(const struct look *l)
-{
-	const struct unit_entry *e = &l->canary;
-	return unit_is_applied(e) && l->c->s->host->owns(l->c->s, e->live) &&
-	       (unit_holds_object(e->live, e->object) || unit_is_as_left(l->c->s->v, e));
 }
 
 /* What is there and has no mark of ours no informer shows. */
@@ -79,7 +73,10 @@ static enum canary_goes place(struct look *l)
 	c->why = arena_fmt(a, "%s is being %s", name_of(l->e, a), e->live ? "changed" : "made");
 	if (e->unknown || (e->live && meta_is_deleting(e->live)))
 		return CANARY_GOES_ON;
-	const struct obj *other = e->live ? NULL : foreign(l, &known);
+	/* an informer shows what other instances and other bundles have, too */
+	const struct obj *other = !e->live                          ? foreign(l, &known)
+				  : c->s->host->owns(c->s, e->live) ? NULL
+								    : e->live;
 	const char *no = unit_refusal(c->s, e, c->record);
 	if (other)
 		canary_end(l->record, "ObjectNotOwned",
@@ -112,9 +109,7 @@ static void note_deleted(const struct look *l)
 	struct obj *o = obj_map();
 	clock_format(s->v->now_ns, CLOCK_SECONDS, now);
 	obj_set_str(o, "since", now);
-	if (!obj_has(s->record, "deleted"))
-		obj_set(s->record, "deleted", obj_map());
-	obj_set(obj_get_mut(s->record, "deleted"), inventory_id(&line, s->v->a), o);
+	obj_set(obj_need_map(s->record, "deleted"), inventory_id(&line, s->v->a), o);
 }
 
 /* DONE: there is none of ours. */
@@ -247,7 +242,7 @@ static enum canary_goes go_on(struct look *l)
 	load(l, replicas ? replicas : 1);
 	struct canary_facts f = {.primary = unit_found(s, l->c->row),
 				 .canary = l->canary.live,
-				 .placed = is_placed(l),
+				 .placed = unit_is_placed(s, &l->canary),
 				 .now_ns = s->v->now_ns};
 	tell_hand(l);
 	if (f.placed && !obj_has(l->record, "end")) {
@@ -276,19 +271,13 @@ static enum ensured clear(struct look *l)
 /* Only one that tries the same Pods goes on. */
 static bool is_left_over(const struct look *l)
 {
-	return l->canary.live && canary_is_needed(l->canary.live, l->canary.object);
+	return l->canary.live &&
+	       canary_is_needed(l->canary.live, l->canary.object, l->c->s->plan->manager);
 }
 
 static bool is_healthy(const struct obj *p)
 {
 	return obj_i64(p, "status.availableReplicas", 0) >= 1;
-}
-
-static struct obj *member(struct obj *o, const char *key)
-{
-	if (!obj_has(o, key))
-		obj_set(o, key, obj_map());
-	return obj_get_mut(o, key);
 }
 
 static enum canary_goes begin(struct look *l, struct obj *all, const char *key)
@@ -310,7 +299,7 @@ static enum canary_goes begin(struct look *l, struct obj *all, const char *key)
 			" with; mend it first, or use the action CreateOrUpdate";
 		return CANARY_HAS_ENDED;
 	}
-	l->record = member(all, key);
+	l->record = obj_need_map(all, key);
 	canary_begin(l->record, p, c->s->v->now_ns);
 	return go_on(l);
 }
@@ -321,7 +310,7 @@ enum canary_goes unit_canary(struct canary_pass *c)
 	const char *key = arena_fmt(c->s->v->a, "%zu", c->row);
 	if (!l.rule)
 		return CANARY_NONE;
-	struct obj *all = member(c->record, "canary");
+	struct obj *all = obj_need_map(c->record, "canary");
 	if (!obj_has(all, key))
 		return begin(&l, all, key);
 	l.record = obj_get_mut(all, key);
@@ -337,10 +326,24 @@ enum ensured unit_canary_end(struct canary_pass *c)
 
 void unit_canary_fail(struct canary_pass *c, const char *message)
 {
-	struct obj *all = member(c->record, "canary");
-	struct obj *record = member(all, arena_fmt(c->s->v->a, "%zu", c->row));
+	struct obj *all = obj_need_map(c->record, "canary");
+	struct obj *record = obj_need_map(all, arena_fmt(c->s->v->a, "%zu", c->row));
 	canary_end(record, "PrimaryFailed", message);
 	plan_requeue_after(c->s->plan, NS_PER_MS);
+}
+
+bool unit_canary_overdue(struct unit_pass *s, struct obj *record, const char *why)
+{
+	struct obj *all = obj_has(record, "canary") ? obj_get_mut(record, "canary") : NULL;
+	CLEANUP(xfreep) char *text = xstrdup(why ? why : "");
+	OBJ_EACH (it, all) {
+		struct obj *one = obj_get_mut(all, it.key);
+		if (!cstr_eq(obj_str(one, "end"), "abort"))
+			canary_end(one, "ProgressDeadline", text);
+	}
+	if (obj_len(all))
+		plan_requeue_after(s->plan, NS_PER_MS);
+	return obj_len(all) > 0;
 }
 
 /* --- of the whole unit --- */
@@ -385,7 +388,13 @@ static const char *refusal_of(const struct unit_pass *s, size_t row_of, void *ar
 {
 	(void)arg;
 	const struct unit_entry *e = &s->entries[row_of];
-	const char *why = canary_refuses(e->object, s->v->a);
+	const char *why = canary_refuses(e->object, s->v->a), *name = name_of(e, s->v->a);
+	for (size_t i = 0; i < s->n && !why; i++)
+		if (cstr_eq(s->entries[i].kind, "Deployment") && cstr_eq(s->entries[i].ns, e->ns) &&
+		    cstr_eq(s->entries[i].name, name))
+			why = arena_fmt(s->v->a,
+					"the unit has a Deployment %s, which is its canary's name",
+					name);
 	return why ? arena_fmt(s->v->a, "%s: %s", unit_entry_text(e, s->v->a), why) : NULL;
 }
 

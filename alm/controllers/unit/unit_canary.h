@@ -5,7 +5,8 @@
  *	"canary": {ROW: as canary_next() wants it, "metrics" and "checks" of C}
  *
  * C is in the inventory before it is made, so whatever ends the run, the next one finds it; what was left by
- * another revision goes before anything else is tried. On the way back there is no canary.
+ * another revision goes before anything else is tried. On the way back there is no canary. With
+ * spec.prune.mode None one that a run left which was killed stays, as all else, when no step wants it.
  */
 #ifndef ALM_CONTROLLERS_UNIT_UNIT_CANARY_H
 #define ALM_CONTROLLERS_UNIT_UNIT_CANARY_H
@@ -33,6 +34,9 @@ enum canary_goes unit_canary(struct canary_pass *c);
 enum ensured unit_canary_end(struct canary_pass *c);
 /* P could not be made so: the next reconcile ends it. */
 void unit_canary_fail(struct canary_pass *c, const char *message);
+/* The time of the step is over: each canary that it has begun ends for that reason, and goes. false: there is
+ * none. */
+bool unit_canary_overdue(struct unit_pass *s, struct obj *record, const char *why);
 /* The objects that canaries of the unit are about to make go behind those of *to, which has room for
  * all objects of the unit. */
 void unit_canary_lines(const struct unit_pass *s, struct inventory *to);

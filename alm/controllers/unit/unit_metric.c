@@ -6,13 +6,6 @@
 
 #define MEASURED_MAX 500 /* bytes of the note */
 
-static struct obj *member(struct obj *o, const char *key)
-{
-	if (!obj_has(o, key))
-		obj_set(o, key, obj_map());
-	return obj_get_mut(o, key);
-}
-
 /* "monitoring", "prometheus:9090" of service://; else the URL, and the Secret with its token. */
 static struct obj *question(const struct prometheus *p)
 {
@@ -71,7 +64,7 @@ const struct obj *unit_metrics(struct unit_pass *s, const struct rollout_step *r
 		bool begun = obj_has(obj_get(record, "metrics"), key);
 		if (check->type != CHECK_PROMETHEUS || (!asks && !begun))
 			continue;
-		struct obj *state = member(member(record, "metrics"), key);
+		struct obj *state = obj_need_map(obj_need_map(record, "metrics"), key);
 		if (asks)
 			measure(s, check->prometheus, arena_fmt(a, "%s:%s", check->field, key),
 				state);
@@ -81,21 +74,12 @@ const struct obj *unit_metrics(struct unit_pass *s, const struct rollout_step *r
 	return all;
 }
 
-static int64_t held_by_metrics(const struct unit_pass *s, const struct obj *record)
-{
-	int64_t held = 0;
-	OBJ_EACH (it, obj_get(record, "metrics")) {
-		int64_t one = prometheus_held_ns(it.value, s->v->now_ns);
-		held = one > held ? one : held;
-	}
-	return held;
-}
-
 int64_t unit_held_ns(const struct unit_pass *s, const struct obj *record)
 {
-	int64_t held = held_by_metrics(s, record);
+	int64_t now = s->v->now_ns;
+	int64_t held = canary_held_ns(record, now) - obj_i64(record, "heldBeforeNs", 0);
 	OBJ_EACH (it, obj_get(record, "canary")) {
-		int64_t one = canary_held_ns(it.value, s->v->now_ns) + held_by_metrics(s, it.value);
+		int64_t one = canary_held_ns(it.value, now);
 		held = one > held ? one : held;
 	}
 	return held;

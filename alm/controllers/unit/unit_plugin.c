@@ -11,13 +11,6 @@
 
 /* --- one call --- */
 
-static struct obj *member(struct obj *o, const char *key)
-{
-	if (!obj_has(o, key))
-		obj_set(o, key, obj_map());
-	return obj_get_mut(o, key);
-}
-
 static void set_or_null(struct obj *o, const char *key, const struct obj *value)
 {
 	obj_set(o, key, value ? obj_ref(value) : obj_null());
@@ -218,7 +211,8 @@ enum ensured unit_plugin(const struct plugin_turn *t, const char **ret_why)
 {
 	struct unit_pass *s = t->s;
 	const struct unit_entry *e = &s->entries[t->row];
-	struct obj *state = member(member(t->record, "plugins"), arena_fmt(s->v->a, "%zu", t->row));
+	struct obj *state =
+		obj_need_map(obj_need_map(t->record, "plugins"), arena_fmt(s->v->a, "%zu", t->row));
 	const struct asking q = {.kind = PLUGIN_ACTION,
 				 .name = t->step->rule->action_name,
 				 .step = t->step->name,
@@ -277,7 +271,7 @@ const struct obj *unit_plugin_checks(struct unit_pass *s, const struct unit_step
 					 .object = s->entries[row].object,
 					 .live = live,
 					 .config = check->config,
-					 .state = member(member(record, "asked"), key),
+					 .state = obj_need_map(obj_need_map(record, "asked"), key),
 					 .until_ns =
 						 obj_i64(record, "sinceNs", 0) + check->timeout_ns};
 		look(s, &q, check);

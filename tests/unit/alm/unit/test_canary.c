@@ -117,11 +117,38 @@ static void test_canary__the_same_pods_need_none(void **state)
 	(void)state;
 	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_MAX);
 	const struct obj *d = read(a, DEPLOYMENT("web:2"));
-	assert_false(canary_is_needed(NULL, d));
-	assert_true(canary_is_needed(read(a, DEPLOYMENT("web:1")), d));
+	assert_false(canary_is_needed(NULL, d, "m"));
+	assert_true(canary_is_needed(read(a, DEPLOYMENT("web:1")), d, "m"));
 	struct obj *same = read(a, DEPLOYMENT("web:2"));
 	obj_set_int(obj_get_mut(same, "spec"), "replicas", 9);
-	assert_false(canary_is_needed(same, d));
+	assert_false(canary_is_needed(same, d, "m"));
+}
+
+#define APPLIED(more)                                                                              \
+	"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, managedFields: [{manager: " \
+	"m, operation: Apply, apiVersion: apps/v1, fieldsType: FieldsV1, fieldsV1: {'f:spec': "    \
+	"{'f:template': {'f:spec': {'f:containers': {'k:{\"name\":\"c\"}': {'.': {}, 'f:name': "   \
+	"{}, "                                                                                     \
+	"'f:image': {}, 'f:resources': {}, 'f:args': {}}}}}}}}]}, spec: {template: {spec: {"       \
+	"containers: [{name: c, image: i, terminationMessagePath: x" more "}]}}}}"
+#define WANTED(more)                                                                       \
+	"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: " \
+	"{spec: {containers: [{name: c, image: i" more "}]}}}}"
+
+/* What goes is a change, too; but not what others have set, or a value that is kept in another form. */
+static void test_canary__what_is_left_out_needs_one(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_MAX);
+	const struct obj *args = read(a, APPLIED(", args: [x]"));
+	assert_true(canary_is_needed(args, read(a, WANTED("")), "m"));
+	assert_false(canary_is_needed(args, read(a, WANTED(", args: [x]")), "m"));
+	assert_false(canary_is_needed(args, read(a, WANTED("")), "other"));
+	const struct obj *cpu = read(a, APPLIED(", resources: {limits: {cpu: 500m}}"));
+	assert_false(
+		canary_is_needed(cpu, read(a, WANTED(", resources: {limits: {cpu: 0.5}}")), "m"));
+	assert_true(canary_is_needed(cpu, read(a, WANTED(", resources: {limits: {cpu: 1}}")), "m"));
+	assert_true(canary_is_needed(cpu, read(a, WANTED("")), "m"));
 }
 
 /* --- what is next --- */
@@ -243,6 +270,34 @@ static void test_canary__approval_takes_no_time(void **state)
 	assert_true(canary_held_ns(NULL, 30) == 0);
 }
 
+/* Skipped while a person was waited for, or while there were no data: the next step has what was held. */
+static void test_canary__what_was_held_is_carried_on(void **state)
+{
+	(void)state;
+	static const char *const records[] = {
+		"{at: 0, available: 3, uid: u, heldNs: 5, readyNs: 1, askedNs: 940000000000}",
+		"{at: 0, available: 3, uid: u, heldNs: 5, readyNs: 1, metrics: {x: {heldSinceNs: "
+		"940000000000, nextNs: 999000000000}}}",
+	};
+	for (size_t i = 0; i < ARRAY_LEN(records); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_MAX);
+		const struct canary *c =
+			parse(a, "{steps: [{weight: 25, approval: Manual}, {weight: 50}]}");
+		struct obj *record = read(a, records[i]);
+		struct check_result ready = result_of(CHECK_DONE);
+		const struct canary_facts f = {.primary = read(a, DEPLOYMENT("web:1")),
+					       .canary = read(a, LIVE_C(SKIPPED)),
+					       .placed = true,
+					       .ready = &ready,
+					       .now_ns = NOW};
+		struct canary_turn turn;
+		canary_next(c, &f, record, a, &turn);
+		assert_int_equal(obj_i64(record, "at", 0), 1);
+		assert_int_equal(canary_held_ns(record, NOW), 5 + NOW - INT64_C(940000000000));
+		assert_int_equal(obj_i64(record, "heldBeforeNs", 0), canary_held_ns(record, NOW));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,8 +305,10 @@ int main(void)
 		cmocka_unit_test(test_canary__so_many_pods),
 		cmocka_unit_test(test_canary__the_object),
 		cmocka_unit_test(test_canary__the_same_pods_need_none),
+		cmocka_unit_test(test_canary__what_is_left_out_needs_one),
 		cmocka_unit_test(test_canary__what_is_next),
 		cmocka_unit_test(test_canary__approval_takes_no_time),
+		cmocka_unit_test(test_canary__what_was_held_is_carried_on),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
