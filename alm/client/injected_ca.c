@@ -14,7 +14,6 @@ struct injected_ca {
 	struct timer look;
 	struct client_call *call;
 	bool leads;
-	bool signs_not;      /* the CA was switched, sign has failed */
 	int64_t in_place_ns; /* since when looks find the successor in place */
 	struct error told;   /* why the APIService cannot be looked after */
 };
@@ -24,19 +23,16 @@ static const struct resource apiservices = {"apiregistration.k8s.io", "v1", "api
 
 /* --- the CA --- */
 
-static int sign(struct injected_ca *c, struct error *err)
-{
-	c->signs_not = c->c.sign(c->c.arg, c->ca.now.cert, c->ca.now.key, err) < 0;
-	return c->signs_not ? -err->code : 0;
-}
-
+/* It signs before it takes the place of the former, which stays in the bundle for as long as it serves. */
 static int replace(struct injected_ca *c, struct error *err)
 {
-	if (own_ca_prepare(&c->ca, err) < 0 || own_ca_switch(&c->ca, err) < 0)
+	if (own_ca_prepare(&c->ca, err) < 0 ||
+	    c->c.sign(c->c.arg, c->ca.next.cert, c->ca.next.key, err) < 0 ||
+	    own_ca_switch(&c->ca, err) < 0)
 		return -err->code;
 	c->in_place_ns = NEVER;
 	log_info("a new CA signs", "ca", c->c.name, "apiservice", c->c.apiservice);
-	return sign(c, err);
+	return 0;
 }
 
 static int prepare(struct injected_ca *c, struct error *err)
@@ -59,8 +55,6 @@ static bool has_settled(const struct injected_ca *c)
 
 static int look_after(struct injected_ca *c, struct error *err)
 {
-	if (c->signs_not)
-		return sign(c, err);
 	if (own_ca_is_over(&c->ca) || (c->ca.next.cert && has_settled(c)))
 		return replace(c, err);
 	return own_ca_is_due(&c->ca) ? prepare(c, err) : 0;
@@ -141,7 +135,8 @@ int injected_ca_open(const struct injected_ca_config *config, struct injected_ca
 	c->ca = (struct own_ca){.loop = c->loop, .dir = config->dir, .name = config->name};
 	c->look = (struct timer){.fn = look, .arg = c};
 	c->in_place_ns = NEVER;
-	if (own_ca_open(&c->ca, err) < 0 || sign(c, err) < 0) {
+	if (own_ca_open(&c->ca, err) < 0 ||
+	    c->c.sign(c->c.arg, c->ca.now.cert, c->ca.now.key, err) < 0) {
 		injected_ca_free(c);
 		return -err->code;
 	}

@@ -15,6 +15,7 @@
 #include "alm/io/curl_lane.h"
 #include "alm/io/curl_lib.h"
 #include "alm/io/curl_request.h"
+#include "alm/io/tls.h"
 #include "alm/io/transport.h"
 
 #define TOKEN_BYTES_MAX ((size_t)64 << 10)
@@ -60,7 +61,7 @@ static void refresh_token(struct remote *t, int64_t age_ns)
 
 /* The CA of the server */
 
-/* A file that cannot be read, or is half written, keeps the former one until the next look. */
+/* A file that cannot be read, or begins with no certificate, keeps the former one until the next look. */
 static void refresh_ca(struct remote *t)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CA_BYTES_MAX);
@@ -69,8 +70,9 @@ static void refresh_ca(struct remote *t)
 	if (!t->config.ca_file || (t->ca_read_ns && now - t->ca_read_ns < CA_PAUSE_NS))
 		return;
 	t->ca_read_ns = now;
+	int64_t from, until;
 	if (file_read(t->config.ca_file, &b, &err) < 0 || !b.len ||
-	    cstr_eq(b.buf, t->config.ca_pem))
+	    cstr_eq(b.buf, t->config.ca_pem) || tls_lifetime(b.buf, &from, &until, &err) < 0)
 		return;
 	xfree(t->ca_pem);
 	t->config.ca_pem = t->ca_pem = strbuf_detach(&b);

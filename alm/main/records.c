@@ -130,11 +130,15 @@ static bool admit(void *arg, struct exchange *x, struct server_client *ret)
 static int sign(void *arg, const char *cert, const char *key, struct error *err)
 {
 	struct records *r = arg;
+	const char *former_cert = r->serving.ca_cert, *former_key = r->serving.ca_key;
 	r->serving.ca_cert = cert;
 	r->serving.ca_key = key;
-	if (serving_cert_make(&r->serving, err) < 0)
-		return -err->code;
-	return r->server ? server_renew(r->server, r->serving.cert, r->serving.key, err) : 0;
+	if (serving_cert_make(&r->serving, err) >= 0 &&
+	    (!r->server || server_renew(r->server, r->serving.cert, r->serving.key, err) >= 0))
+		return 0;
+	r->serving.ca_cert = former_cert;
+	r->serving.ca_key = former_key;
+	return -err->code;
 }
 
 static int make_certificates(struct records *r, struct error *err)

@@ -99,26 +99,34 @@ static struct obj *review_of(const struct resource *r, const char *ns, const cha
 	return o;
 }
 
-static bool may(const struct planning *p, const struct resource *r, const char *ns,
-		const char *verb)
+/* 1: he may. */
+static int may(const struct planning *p, const struct resource *r, const char *ns, const char *verb,
+	       struct error *err)
 {
-	struct error ignored = ERROR_INIT;
 	struct session_reply reply = {0};
 	const struct session_request q = {
 		.method = "POST",
 		.target = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
 		.body = obj_keep(p->a, review_of(r, ns, verb))};
-	return session_send(p->s, &q, &reply, &ignored) == 0 &&
-	       obj_flag(reply.body, "status.allowed", false);
+	if (session_send(p->s, &q, &reply, err) < 0)
+		return -err->code;
+	return obj_flag(reply.body, "status.allowed", false);
 }
 
 /* Who may read alone gets the plan without what a write would be told: a refusal of his rights says
  * nothing of those of the Bundle. */
-static bool may_write(struct planning *p, const struct resource *r, const char *ns)
+static int may_write(struct planning *p, const struct resource *r, const char *ns,
+		     struct error *err)
 {
 	const char *key = arena_fmt(p->a, "%s.%s %s", r->plural, r->group, ns ? ns : "");
-	if (!map_has(p->rights, key))
-		map_set_number(p->rights, key, may(p, r, ns, "patch") && may(p, r, ns, "create"));
+	if (!map_has(p->rights, key)) {
+		int allowed = may(p, r, ns, "patch", err);
+		if (allowed > 0)
+			allowed = may(p, r, ns, "create", err);
+		if (allowed < 0)
+			return allowed;
+		map_set_number(p->rights, key, allowed > 0);
+	}
 	return map_number(p->rights, key) > 0;
 }
 
@@ -132,11 +140,15 @@ static const char *refusal_text(const struct planning *p, const struct obj *want
 		    : arena_strdup(p->a, why->msg);
 }
 
-/* Is it about this object, and not about the server or the way to it? */
+/* Did the server say it of this object, and not of itself or the way to it? */
 static bool is_of_object(const struct error *e)
 {
-	return error_retry(e->code) == RETRY_NEVER || e->code == E_FORBIDDEN ||
-	       e->code == E_INTERNAL; /* a webhook that fails, too */
+	static const int codes[] = {E_INVALID,  E_BADREQUEST, E_FORBIDDEN, E_NOTFOUND,
+				    E_TOOLARGE, E_INTERNAL}; /* a webhook that fails, too */
+	for (size_t i = 0; i < ARRAY_LEN(codes); i++)
+		if (e->code == codes[i])
+			return true;
+	return false;
 }
 
 /* 1: the server would take it, or was not asked. 0: it would not; *ret_why says why. */
@@ -150,9 +162,10 @@ static int try_write(struct planning *p, const struct resource *r, const struct 
 		p->plan->n_early++;
 		return 1;
 	}
-	if (!may_write(p, r, ns)) {
-		p->plan->n_forbidden++;
-		return 1;
+	int allowed = may_write(p, r, ns, err);
+	if (allowed <= 0) {
+		p->plan->n_forbidden += allowed == 0;
+		return allowed < 0 ? allowed : 1;
 	}
 	const char *query = arena_fmt(p->a, "fieldManager=%s&force=true&dryRun=All",
 				      url_encode(str_of(p->manager), p->a));

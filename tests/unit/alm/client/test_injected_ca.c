@@ -314,6 +314,24 @@ static void test_injected_ca__what_could_not_be_served_is_tried_again(void **sta
 	assert_int_equal(f->n_sign, 3);
 }
 
+/* The server goes on with the former certificate, so the former CA stays in the bundle. */
+static void test_injected_ca__the_former_one_stays_while_it_serves(void **state)
+{
+	struct fixture *f = *state;
+	lead(f);
+	loop_fake_step(f->loop, 2450 * NS_PER_DAY);
+	look_writes(f);
+	f->sign_code = E_IO;
+	for (int64_t t = 0; t < 2 * INJECTED_CA_SETTLE_NS; t += INJECTED_CA_LOOK_NS) {
+		look_finds_it_in_place(f);
+		assert_trusts_signer(f, 2);
+	}
+	assert_true(f->n_sign > 1);
+	f->sign_code = 0;
+	look_writes(f);
+	assert_trusts_signer(f, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_injected_ca__##name, setup, teardown)
@@ -326,6 +344,7 @@ int main(void)
 		TEST(one_that_signs_nothing_more_is_replaced_at_once),
 		TEST(without_an_apiservice_the_former_one_signs_on),
 		TEST(what_could_not_be_served_is_tried_again),
+		TEST(the_former_one_stays_while_it_serves),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -147,6 +147,22 @@ static void test_leader__one_acts_and_the_other_waits(void **state)
 	teardown(&f);
 }
 
+/* Whoever showed a failure since shows the holder again. */
+static void test_leader__the_holder_is_told_again_after_a_failure(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	f.two.cut = true;
+	apifake_advance(f.server, NS_PER_MIN);
+	assert_true(f.two.n_failed > 0);
+	assert_int_equal(f.two.n_waiting, 1);
+	f.two.cut = false;
+	apifake_advance(f.server, NS_PER_MIN);
+	assert_int_equal(f.two.n_waiting, 2);
+	teardown(&f);
+}
+
 static void test_leader__a_crash_is_noticed_when_the_lease_has_run_out(void **state)
 {
 	(void)state;
@@ -311,6 +327,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_leader__one_acts_and_the_other_waits),
+		cmocka_unit_test(test_leader__the_holder_is_told_again_after_a_failure),
 		cmocka_unit_test(test_leader__a_crash_is_noticed_when_the_lease_has_run_out),
 		cmocka_unit_test(test_leader__the_same_log_started_again_does_not_wait),
 		cmocka_unit_test(test_leader__resigned_the_other_takes_over_at_its_next_try),
