@@ -77,7 +77,7 @@ static void quote(struct str s, struct strbuf *b)
 
 static void quote_clean(struct str s, struct strbuf *b)
 {
-	if (utf8_valid(s) && !memchr(s.ptr ? s.ptr : "", 0, s.len)) {
+	if (!s.len || (utf8_valid(s) && !memchr(s.ptr, 0, s.len))) {
 		quote(s, b);
 		return;
 	}

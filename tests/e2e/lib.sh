@@ -229,6 +229,14 @@ END
 quiet_for() {
 	sleep "$1" # sleep: what does not come cannot be waited for
 }
+# Requests that write at the server whose metrics are at $metrics, but for Leases; and when its own first ones are over.
+writes() { curl -s "http://$metrics/metrics" | awk '/^alm_api_requests_total.*verb="(create|update|patch|apply|delete|deletecollection)"/ && !/resource="leases"/ {n += $NF} END {print n + 0}'; }
+settled() {
+	local n
+	n=$(writes)
+	next_second
+	[ "$(writes)" = "$n" ] && echo settled
+}
 # The next time stamp, in whole seconds, is another one.
 next_second() {
 	local was=$EPOCHSECONDS

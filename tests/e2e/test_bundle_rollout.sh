@@ -43,7 +43,8 @@ web 2
 soon "L32 a push is a canary first" "web:2" image web-canary
 is "  beside what is there" "web:1" "$(image)"
 soon "  and the status says how far it is" "InProgress: step web/web.yaml: Deployment default/web: canary step 1 of 1, weight 25 (1 of 4" group
-has "  and what it waits for" "waits for approval: kubectl annotate" "$(k get bundle web -o yaml | tr -s "\n " " ")"
+asks() { k get bundle web -o yaml | tr -s "\n " " " | grep -o "waits for approval: kubectl annotate" | head -1; }
+soon "  and what it waits for" "waits for approval: kubectl annotate" asks
 web 3
 soon "another push takes its place" "web:3" image web-canary
 is "  what is there is untouched" "web:1 1" "$(image) $(k get deployment web -o 'jsonpath={.metadata.generation}')"
@@ -52,9 +53,12 @@ kill -9 "$pid"
 wait "$pid" 2>/dev/null
 up_start
 approve() { k annotate --overwrite deployment web-canary app.coreos.com/canary-approve='25: it is good' >/dev/null; }
-is "killed in the middle: nothing is written without approval" "web:1 web:3" "$(image) $(image web-canary)"
+soon "killed in the middle: it is looked at again" "InProgress: step web/web.yaml: Deployment default/web: canary step 1 of 1, weight 25 (1 of 4" group
+quiet_for 3
+is "  and nothing is written without approval" "web:1 web:3" "$(image) $(image web-canary)"
 approve
 soon "approved, it is there" "Synced $head" state
+has "  by the approval" "approved: 25: it is good" "$(alm audit query --data-dir "$data" --reason CanarySteered -o json)"
 is "  and nothing is left" "web:3 " "$(image) $(image web-canary)"
 web 4
 soon "one more" "web:4" image web-canary

@@ -13,9 +13,10 @@ for program in kubectl git ssh ssh-keygen ${sshd:-sshd}; do
 done
 server=
 hang=
-trap 'for p in $server $hang; do kill "$p" 2>/dev/null; done; up_stop; rm -rf "$dir"' EXIT
+trap 'for p in $server $hang; do kill "$p" 2>/dev/null; done; up_stop; [ -z "$made" ] || rmdir "$made"; rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-[ "$(id -u)" -ne 0 ] || mkdir -p /run/sshd # where sshd closes itself in
+made= # where sshd closes itself in, of root
+[ "$(id -u)" -ne 0 ] || [ -d /run/sshd ] || { mkdir /run/sshd && made=/run/sshd; }
 repository "$dir/ssot.git" ssot
 configmap() { printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\ndata:\n  v: "%s"\n' "$1" "$2" >"ssot/$1.yaml"; }
 push() { git -C ssot add -A && git -C ssot commit -q -m "$1" && git -C ssot push -q origin main 2>/dev/null; }
@@ -49,13 +50,13 @@ sshd_start() {
 	timeout 20 sh -c "until ssh-keyscan -p $port 127.0.0.1 2>/dev/null | grep -q ed25519; do sleep 0.1; done"
 }
 sshd_start
-# Takes the connection and says nothing.
+# One takes the connection and says nothing, of the other nobody listens.
 python3 -c 'import socket, time
-s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(8); print(s.getsockname()[1], flush=True); time.sleep(600)' >hang.port &
+s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(8)
+c = socket.socket(); c.bind(("127.0.0.1", 0)); print(s.getsockname()[1], c.getsockname()[1], flush=True); time.sleep(600)' >hang.port &
 hang=$!
 timeout 20 sh -c 'until [ -s hang.port ]; do sleep 0.1; done'
-hang_port=$(cat hang.port)
-closed=$(free_port)
+read -r hang_port closed <hang.port
 
 # What a person has at home is not read.
 mkdir -m 700 .ssh

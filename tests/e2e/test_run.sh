@@ -26,7 +26,6 @@ cd "$dir" || exit 1
 K=$KUBECONFIG
 
 # Requests that would write, answered or not, as the server counts them; kubectl's are few and before or after.
-writes() { curl -s "http://$metrics/metrics" | awk '/^alm_api_requests_total.*verb="(create|update|patch|apply|delete|deletecollection)"/ && !/resource="leases"/ {n += $NF} END {print n + 0}'; }
 # NAME WANT COMMAND...: how many requests that write it makes
 writing() {
 	local name=$1 want=$2 before
@@ -39,13 +38,6 @@ run() { alm run --kubeconfig "$K" --renderer=file --renderer.file.dir="${DIR:-fi
 objects() { k get configmap -n alm-system "inv.$1.files" -o 'jsonpath={.data.objects}' | cut -d' ' -f2-4; }
 configmap() { printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\ndata:\n  v: "%s"\n' "$1" "$2"; }
 
-# The server's own first writes are over.
-settled() {
-	local n
-	n=$(writes)
-	next_second
-	[ "$(writes)" = "$n" ] && echo settled
-}
 soon "the server is at rest" settled settled
 
 # The seed's three command lines.

@@ -52,7 +52,6 @@ printf 'apiVersion: batch/v1\nkind: Job\nmetadata: {name: migrate}\nspec: {templ
 web() { alm run --kubeconfig "$K" --renderer.file.dir=web --renderer.file.rollout=rollout.yaml --trigger=oneoff "$@"; }
 image() { k get deployment web -o 'jsonpath={.spec.template.spec.containers[0].image}'; }
 inventory() { k get configmap -n alm-system inv.web.files -o 'jsonpath={.data.objects}' | cut -d' ' -f2-4 | paste -sd,; }
-writes() { curl -s "http://$metrics/metrics" | awk '/^alm_api_requests_total.*verb="(create|update|patch|apply|delete|deletecollection)"/ && !/resource="leases"/ {n += $NF} END {print n + 0}'; }
 
 # The first unit has none before it.
 rollout Previous

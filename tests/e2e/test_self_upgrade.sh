@@ -35,7 +35,7 @@ insecure=$(grep -q 'insecure-skip-tls-verify: true' "$KUBECONFIG" && echo --inse
 # shellcheck disable=SC2086 # nothing, or one flag
 alm() { timeout 130 "$alm_bin" $insecure "$@" 2>&1 | grep -v '^Warning: insecure'; return "${PIPESTATUS[0]}"; }
 act() { # the Pod of the Deployment: with the folder of the log, and the account of the chart
-	"$alm_bin" controller --data-dir "$data" --kubeconfig account.kubeconfig --catalog-root "$catalog" --metrics-listen off --verify-soak 1s \
+	"$alm_bin" controller --data-dir "$data" --kubeconfig account.kubeconfig --catalog-root "$catalog" --metrics-listen off --verify-soak 10s \
 		--audit-anchor configmap >>controller.out 2>>controller.err &
 	acting=$!
 	echo $acting >acting
@@ -89,7 +89,8 @@ sed -i 's/^\(version\|appVersion\): .*/\1: 0.1.1/' chart/Chart.yaml
 ) &
 watching=$!
 is "a new version of ALM is installed by ALM" apptype.app.coreos.com/alm "$(alm wait apptype alm "status.installedVersion = '0.1.1'" --timeout 100s -o name)"
-is "and has its Pod, which came in the middle" "registry.example.com/alm:0.1.1 replaced" "$(image) $(cat replaced)"
+came() { echo "$(image) $(cat replaced 2>/dev/null)"; }
+soon "and has its Pod, which came in the middle" "registry.example.com/alm:0.1.1 replaced" came
 is "one Deployment, which belongs to nobody" "1" "$(k get deployments -n alm-system -o json | jq '[.items[] | select(.metadata.ownerReferences == null)] | length')"
 last=$(field transitionSeq)
 k delete apptypes.app.coreos.com alm --timeout=60s >/dev/null
@@ -97,6 +98,7 @@ is "the app goes, ALM stays" "registry.example.com/alm:0.1.1" "$(image)"
 quiet_for 2
 is "also when the collector has come" "deployment.apps/alm-controller" "$(k get deployments -n alm-system -o name)"
 kill "$(cat acting)"
+until dead "$(cat acting)"; do sleep 0.1; done
 kill "$watching"
 wait "$watching" 2>/dev/null
 watching=
