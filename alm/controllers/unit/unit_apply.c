@@ -41,7 +41,7 @@ static void keep_deadline(struct acting *x)
 		plan_requeue_after(x->s->plan, left);
 		return;
 	}
-	if (left > -timeout && unit_canary_overdue(x->s, x->record, x->why.buf))
+	if (left > -timeout && unit_canary_end_overdue(x->s, x->record, x->why.buf) == WAITING)
 		return;
 	CLEANUP(xfreep) char *why = xstrdup(x->why.buf);
 	strbuf_clear(&x->why);

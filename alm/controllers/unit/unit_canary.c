@@ -332,7 +332,7 @@ void unit_canary_fail(struct canary_pass *c, const char *message)
 	plan_requeue_after(c->s->plan, NS_PER_MS);
 }
 
-bool unit_canary_overdue(struct unit_pass *s, struct obj *record, const char *why)
+enum ensured unit_canary_end_overdue(struct unit_pass *s, struct obj *record, const char *why)
 {
 	struct obj *all = obj_has(record, "canary") ? obj_get_mut(record, "canary") : NULL;
 	CLEANUP(xfreep) char *text = xstrdup(why ? why : "");
@@ -341,9 +341,10 @@ bool unit_canary_overdue(struct unit_pass *s, struct obj *record, const char *wh
 		if (!cstr_eq(obj_str(one, "end"), "abort"))
 			canary_end(one, "ProgressDeadline", text);
 	}
-	if (obj_len(all))
-		plan_requeue_after(s->plan, NS_PER_MS);
-	return obj_len(all) > 0;
+	if (!obj_len(all))
+		return DONE;
+	plan_requeue_after(s->plan, NS_PER_MS);
+	return WAITING;
 }
 
 /* --- of the whole unit --- */
