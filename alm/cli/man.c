@@ -84,13 +84,13 @@ static void add_commands(struct strbuf *b, const struct cmd *const *table)
 	}
 }
 
-void man_print(const char *path, const struct cmd *cmd)
+void man_print(const char *path, const struct cmd *const *all, const struct cmd *cmd)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(PAGE_BYTES);
 	if (!cmd) {
 		add_head(&b, path, "application lifecycle catalog manager for Kubernetes",
 			 "alm COMMAND [OPTION...]");
-		add_commands(&b, cli_commands());
+		add_commands(&b, all);
 	} else {
 		add_head(&b, path, cmd->summary, cmd->usage);
 		if (cmd->examples)

@@ -4,7 +4,7 @@
 
 #include "alm/cli/cli.h"
 
-/* path: "alm audit why". cmd NULL: the program itself, with all commands. */
-void man_print(const char *path, const struct cmd *cmd);
+/* path: "alm audit why". cmd NULL: the program itself, with all of its commands. */
+void man_print(const char *path, const struct cmd *const *all, const struct cmd *cmd);
 
 #endif

@@ -357,11 +357,19 @@ static const char *judge_no_data(const struct prometheus *p)
 	return p->no_data == NO_DATA_FAIL ? FAILURE : p->no_data == NO_DATA_PASS ? SUCCESS : NULL;
 }
 
+static int64_t held_ns(const struct obj *state, int64_t now_ns)
+{
+	int64_t asked = obj_i64(state, "nextNs", now_ns) + PROMETHEUS_UNASKED_NS;
+	int64_t until = now_ns < asked ? now_ns : asked;
+	int64_t since = obj_i64(state, "heldSinceNs", until), held = obj_i64(state, "heldNs", 0);
+	return held + (until > since ? until - since : 0);
+}
+
 static void end_hold(struct obj *state, int64_t now_ns)
 {
 	if (!obj_has(state, "heldSinceNs"))
 		return;
-	obj_set_int(state, "heldNs", prometheus_held_ns(state, now_ns));
+	obj_set_int(state, "heldNs", held_ns(state, now_ns));
 	obj_del(state, "heldSinceNs");
 }
 
@@ -403,19 +411,11 @@ void prometheus_take(const struct prometheus *p, const struct prometheus_sample 
 	add_value(state, sample->result ? sample->text : NO_DATA);
 }
 
-int64_t prometheus_held_ns(const struct obj *state, int64_t now_ns)
-{
-	int64_t asked = obj_i64(state, "nextNs", now_ns) + PROMETHEUS_UNASKED_NS;
-	int64_t until = now_ns < asked ? now_ns : asked;
-	int64_t since = obj_i64(state, "heldSinceNs", until), held = obj_i64(state, "heldNs", 0);
-	return held + (until > since ? until - since : 0);
-}
-
 int64_t prometheus_all_held_ns(const struct obj *metrics, int64_t now_ns)
 {
 	int64_t held = 0;
 	OBJ_EACH (it, metrics) {
-		int64_t one = prometheus_held_ns(it.value, now_ns);
+		int64_t one = held_ns(it.value, now_ns);
 		held = one > held ? one : held;
 	}
 	return held;

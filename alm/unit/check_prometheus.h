@@ -80,9 +80,8 @@ void prometheus_take(const struct prometheus *p, const struct prometheus_sample 
 /* ret_text, arena: what was measured, and what is missing. */
 enum prometheus_end prometheus_look(const struct prometheus *p, const struct obj *state,
 				    struct arena *a, const char **ret_text);
-/* For how long it had no data, in all; only while somebody asks ("nextNs": when that is to be next). */
-int64_t prometheus_held_ns(const struct obj *state, int64_t now_ns);
-/* The longest of a map of them. */
+/* Of a map of states: for how long the one of them that had none for longest had no data, in all; only while
+ * somebody asks ("nextNs": when that is to be next). */
 int64_t prometheus_all_held_ns(const struct obj *metrics, int64_t now_ns);
 
 #endif

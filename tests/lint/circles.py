@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 INCLUDED = 0
-LINKED = 13
+LINKED = 12
 LARGEST = 9
 
 sys.setrecursionlimit(10000)

@@ -76,14 +76,6 @@ static enum ensured ensure_absent(struct acting *x, const struct unit_entry *e)
 	return WAITING;
 }
 
-bool unit_is_placed(const struct unit_pass *s, const struct unit_entry *e)
-{
-	/* The digest of a Secret tells nothing of its values. */
-	bool secret = cstr_eq(e->kind, "Secret");
-	return unit_is_applied(e) && s->host->owns(s, e->live) &&
-	       (unit_holds_object(e->live, e->object) || (!secret && unit_is_as_left(s->v, e)));
-}
-
 /* --- checking --- */
 
 static void check(struct acting *x, const struct unit_entry *e, size_t row, const struct obj *live)

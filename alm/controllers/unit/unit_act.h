@@ -21,7 +21,5 @@ struct acting {
 void unit_act(struct acting *x);
 /* Plans the write of an object that is wanted. */
 void unit_write_object(struct unit_pass *s, const struct unit_entry *e, size_t row, int stage);
-/* It is applied, its owner's, and as it was left. */
-bool unit_is_placed(const struct unit_pass *s, const struct unit_entry *e);
 
 #endif

@@ -1,8 +1,8 @@
 #include "alm/controllers/unit/unit_canary.h"
 
 #include "alm/base/clock.h"
-#include "alm/controllers/unit/unit_act.h"
 #include "alm/controllers/unit/unit_check.h"
+#include "alm/controllers/unit/unit_pass.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/unit/canary.h"

@@ -168,6 +168,14 @@ static bool *wanted_rows(const struct unit_pass *s)
 	return wanted;
 }
 
+bool unit_is_placed(const struct unit_pass *s, const struct unit_entry *e)
+{
+	/* The digest of a Secret tells nothing of its values. */
+	bool secret = cstr_eq(e->kind, "Secret");
+	return unit_is_applied(e) && s->host->owns(s, e->live) &&
+	       (unit_holds_object(e->live, e->object) || (!secret && unit_is_as_left(s->v, e)));
+}
+
 struct inventory unit_wanted_lines(const struct unit_pass *s)
 {
 	const struct obj *rows = obj_get(s->unit->doc, "objects");

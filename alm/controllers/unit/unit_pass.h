@@ -195,6 +195,8 @@ const char *unit_selector(const struct unit_pass *s);
 enum rollout_action unit_action(const struct unit_step *step, const struct unit_entry *e);
 /* The i-th object as it is live, or was before the first write; NULL: absent. */
 const struct obj *unit_found(const struct unit_pass *s, size_t i);
+/* It is applied, its owner's, and as it was left. */
+bool unit_is_placed(const struct unit_pass *s, const struct unit_entry *e);
 /* What the unit is to have on the cluster. */
 struct inventory unit_wanted_lines(const struct unit_pass *s);
 /* The name of the i-th step of a group in the record. */

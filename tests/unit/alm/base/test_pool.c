@@ -1,6 +1,7 @@
 /* test_pool.c: pieces do not touch each other, and pages that hold nothing go back. */
 #include "tests/lib/test.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -180,7 +181,7 @@ static void test_pool__a_child_has_no_lock_of_a_thread(void **state)
 	assert_int_equal(pthread_create(&other, NULL, take_and_give, &ends), 0);
 	for (int i = 0; i < 300; i++) {
 		int ends_of[2];
-		assert_int_equal(pipe(ends_of), 0);
+		assert_int_equal(pipe2(ends_of, O_CLOEXEC), 0);
 		pid_t child = fork();
 		assert_true(child >= 0);
 		if (!child) {

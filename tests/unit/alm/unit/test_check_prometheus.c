@@ -264,6 +264,18 @@ static void test_check_prometheus__the_table(void **state)
 	}
 }
 
+/* Beside a second one that was never held. */
+static int64_t held_ns(struct obj *state, int64_t now_ns)
+{
+	struct obj *metrics = obj_map();
+	obj_set(metrics, "other", obj_map());
+	if (state)
+		obj_set(metrics, "up", obj_copy(state));
+	int64_t held = prometheus_all_held_ns(metrics, now_ns);
+	obj_unref(metrics);
+	return held;
+}
+
 static void test_check_prometheus__a_hold_is_measured(void **state)
 {
 	(void)state;
@@ -271,12 +283,12 @@ static void test_check_prometheus__a_hold_is_measured(void **state)
 	const struct prometheus *p = parse(a, SUCCESS);
 	const char *text;
 	struct obj *got = play(a, p, "0 - - 0 - -"); /* at 1 to 3 s, and since 4 s */
-	assert_true(prometheus_held_ns(got, NOW + 10 * NS_PER_S) == 8 * NS_PER_S);
+	assert_true(held_ns(got, NOW + 10 * NS_PER_S) == 8 * NS_PER_S);
 	assert_int_equal(prometheus_look(p, got, a, &text), HELD);
 	assert_string_equal(text, "AnalysisHeld: no data: query up: 2 of 3 samples, measured 0, 0; "
 				  "wanted result < 1; now: -");
-	assert_true(prometheus_held_ns(play(a, p, "0 - 0"), NOW + 99 * NS_PER_S) == NS_PER_S);
-	assert_true(prometheus_held_ns(NULL, NOW) == 0);
+	assert_true(held_ns(play(a, p, "0 - 0"), NOW + 99 * NS_PER_S) == NS_PER_S);
+	assert_true(held_ns(NULL, NOW) == 0);
 }
 
 static void test_check_prometheus__the_values_are_told(void **state)
