@@ -9,6 +9,7 @@
 #include "alm/apiserver/auth/approval.h"
 #include "alm/apiserver/auth/rbac.h"
 #include "alm/apiserver/core.h"
+#include "alm/apiserver/kinds/autoscale.h"
 #include "alm/apiserver/kinds/builtin_check.h"
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/kinds/defaults.h"
@@ -345,7 +346,9 @@ static const struct {
 
 void admit_default(struct mutation *m)
 {
-	if (!(m->kind->flags & KIND_CUSTOM) && m->after)
+	if (autoscaler_is_v1(m->kind) && m->after) /* gets those of v2 when it is stored */
+		autoscaler_default_v1(m->after);
+	else if (!(m->kind->flags & KIND_CUSTOM) && m->after)
 		defaults_set(m->after, m->resource->group, m->resource->plural);
 	EACH_RULE(i, m)
 	if (rules[i].set_default)
@@ -359,10 +362,21 @@ void admit_late(struct mutation *m)
 		rules[i].late(m);
 }
 
+/* In the version that the checks know. */
+static const struct obj *judged(const struct mutation *m, const struct obj *o)
+{
+	if (!o || !autoscaler_is_v1(m->kind))
+		return o;
+	struct obj *copy = obj_keep(m->r->arena, obj_copy_shallow(o));
+	autoscaler_from_v1(copy);
+	return copy;
+}
+
 void admit_validate(struct mutation *m, struct field_errors *e)
 {
 	if (!m->is_status && !(m->kind->flags & KIND_CUSTOM))
-		builtin_check(m->resource->group, m->resource->plural, m->after, m->before, e);
+		builtin_check(m->resource->group, m->resource->plural, judged(m, m->after),
+			      judged(m, m->before), e);
 	EACH_RULE(i, m)
 	if (rules[i].validate)
 		rules[i].validate(m, e);

@@ -4,7 +4,9 @@
 #include "alm/apiserver/admission/hooks.h"
 #include "alm/apiserver/admit.h"
 #include "alm/apiserver/core.h"
+#include "alm/apiserver/kinds/autoscale.h"
 #include "alm/apiserver/kinds/convert.h"
+#include "alm/apiserver/kinds/defaults.h"
 #include "alm/apiserver/object_meta.h"
 #include "alm/apiserver/status.h"
 #include "alm/obj/meta.h"
@@ -69,13 +71,7 @@ static int check_finalizers(struct mutation *m, struct error *err)
 				 "Forbidden: no new finalizers can be added if the object is being "
 				 "deleted, found new finalizers []string{%s}",
 				 found);
-	int rc = fail_invalid(m->r, m->kind->group, m->kind->kind, m->name, e, err);
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	strbuf_addf(&b, "%s \"%s\" is invalid: metadata.finalizers: %s",
-		    status_resource(m->r->arena, m->kind->kind, m->kind->group), m->name,
-		    e->items[0].message);
-	m->r->failure.message = arena_strndup(m->r->arena, b.buf, b.len);
-	return rc;
+	return fail_invalid(m->r, m->kind->group, m->kind->kind, m->name, e, err);
 }
 
 static void set_status_of(struct obj *o, const struct obj *from)
@@ -85,6 +81,26 @@ static void set_status_of(struct obj *o, const struct obj *from)
 		obj_set(o, "status", obj_ref(v));
 	else
 		obj_del(o, "status");
+}
+
+void mutation_keep_status(struct mutation *m)
+{
+	if (!(m->kind->flags & KIND_STATUS) || m->whole)
+		return;
+	set_status_of(m->after, m->before);
+	if (autoscaler_is_v1(m->kind))
+		autoscaler_keep_status(m->after, m->before);
+}
+
+/* Another version's form of a status may say less of it. */
+void mutation_to_storage(const struct mutation *m, struct obj *o)
+{
+	convert_to_storage(m->kind, o);
+	if (!autoscaler_is_v1(m->kind))
+		return;
+	defaults_set(o, m->resource->group, m->resource->plural);
+	if (!m->is_status && !m->whole)
+		set_status_of(o, m->stored);
 }
 
 static void copy_path(struct obj *o, const struct obj *from, const char *path)
@@ -107,7 +123,7 @@ static void split_status(struct mutation *m)
 	if (!(m->kind->flags & KIND_STATUS) || m->whole)
 		return;
 	if (!m->is_status && !only) {
-		set_status_of(m->after, m->before);
+		mutation_keep_status(m);
 		return;
 	}
 	struct obj *o = obj_keep(m->r->arena, obj_copy(m->before));
@@ -115,6 +131,8 @@ static void split_status(struct mutation *m)
 		copy_path(o, m->after, only);
 	else
 		set_status_of(o, m->after);
+	if (autoscaler_is_v1(m->kind))
+		autoscaler_keep_status(o, m->after);
 	const struct obj *managed = obj_path(m->after, "metadata.managedFields");
 	if (managed)
 		obj_set_path(o, "metadata.managedFields", obj_ref(managed));
@@ -130,7 +148,7 @@ static bool is_unchanged(struct mutation *m)
 	const char *rv = meta_resource_version(m->stored);
 	obj_set(meta, "resourceVersion", obj_string(rv ? rv : ""));
 	obj_set(o, "metadata", meta);
-	convert_to_storage(m->kind, o);
+	mutation_to_storage(m, o);
 	return obj_equal(o, m->stored);
 }
 

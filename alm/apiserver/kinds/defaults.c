@@ -97,14 +97,6 @@ static const struct default_rule service_rules[] = {
 	{0},
 };
 static const struct default_rule network_rules[] = {{"spec.podSelector", "{}", NULL, NULL}, {0}};
-static const struct default_rule scaler_rules[] = {
-	{"spec.minReplicas", "1", NULL, NULL},
-	{"spec.metrics",
-	 "[{\"type\":\"Resource\",\"resource\":{\"name\":\"cpu\",\"target\":{\"type\":"
-	 "\"Utilization\",\"averageUtilization\":80}}}]",
-	 NULL, NULL},
-	{0},
-};
 static const struct default_rule claim_rules[] = {{"spec.volumeMode", "\"Filesystem\"", NULL, NULL},
 						  {0}};
 
@@ -358,7 +350,6 @@ static const struct default_kind kinds[] = {
 	{"apps",  "deployments",            deployment_rules, set_workload},
 	{"apps",  "replicasets",            replica_rules,    set_workload},
 	{"apps",  "statefulsets",           stateful_rules,   set_stateful},
-	{"autoscaling", "horizontalpodautoscalers", scaler_rules, NULL},
 	{"networking.k8s.io", "networkpolicies", network_rules, set_network},
 	{"batch", "cronjobs",               cron_rules,       set_cron},
 	{"batch", "jobs",                   job_rules,        set_workload},

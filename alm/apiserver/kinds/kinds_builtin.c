@@ -141,6 +141,11 @@ static const struct kind builtin[] = {
 
 	KIND("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", "horizontalpodautoscaler", LIST("hpa"), ALL, NS | STAT | UNCOND),
 
+	{.group = "autoscaling", .version = "v1", .kind = "HorizontalPodAutoscaler",
+	 .list_kind = "HorizontalPodAutoscalerList", .plural = "horizontalpodautoscalers",
+	 .singular = "horizontalpodautoscaler", .short_names = LIST("hpa"), .categories = ALL,
+	 .verbs = VERB_ALL, .flags = NS | STAT | UNCOND, .storage_version = "v2"}, /* autoscale.h */
+
 	KIND("batch", "v1", "CronJob", "cronjobs", "cronjob", LIST("cj"), ALL, NS | STAT | GEN | UNCOND),
 	KIND("batch", "v1", "Job", "jobs", "job", NONE, ALL, NS | STAT | GEN | UNCOND),
 

@@ -3,23 +3,11 @@
 
 #include <string.h>
 
-#include "alm/obj/gvk.h"
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/obj/quantity.h"
 
 #define RANGE_TEXT    "must be between 1 and 65535, inclusive"
 #define PORT_NAME_MAX 15
-
-bool check_is_empty(const struct obj *o, const char *field)
-{
-	const char *text = obj_str(o, field);
-	return !text || !*text;
-}
-
-void check_required(struct field_errors *e, const char *path, const char *why)
-{
-	field_errors_add(e, FIELD_REQUIRED, path, "Required value%s%s", why ? ": " : "",
-			 why ? why : "");
-}
 
 struct volumes {
 	const struct obj *list, *claims;
@@ -33,15 +21,10 @@ static const char *at(struct field_errors *e, const char *path, const char *list
 	return arena_fmt(e->arena, "%s.%s[%zu]", path, list, i);
 }
 
-static const char *below(struct field_errors *e, const char *path, const char *field)
-{
-	return arena_fmt(e->arena, "%s.%s", path, field);
-}
-
 /* A name of its own in its list. */
 static bool check_name(struct field_errors *e, const char *path, const struct obj *list, size_t i)
 {
-	const char *name = obj_str(obj_at(list, i), "name"), *field = below(e, path, "name");
+	const char *name = obj_str(obj_at(list, i), "name"), *field = check_below(e, path, "name");
 	if (check_is_empty(obj_at(list, i), "name")) {
 		check_required(e, field, NULL);
 		return false;
@@ -67,8 +50,9 @@ static void check_claims(const struct volumes *v)
 		const char *path = at(v->e, v->path, "volumes", i);
 		if (!check_is_empty(obj_at(v->claims, i), "metadata.name"))
 			continue;
-		check_required(v->e, below(v->e, path, "persistentVolumeClaim.claimName"), NULL);
-		check_required(v->e, below(v->e, path, "name"), NULL);
+		check_required(v->e, check_below(v->e, path, "persistentVolumeClaim.claimName"),
+			       NULL);
+		check_required(v->e, check_below(v->e, path, "name"), NULL);
 	}
 }
 
@@ -115,15 +99,16 @@ static void check_mounts(const struct volumes *v, const char *path, const struct
 		const char *here = at(e, path, "volumeMounts", i), *name = obj_str(m, "name");
 		const char *where = obj_str(m, "mountPath");
 		if (check_is_empty(m, "name"))
-			check_required(e, below(e, here, "name"), NULL);
+			check_required(e, check_below(e, here, "name"), NULL);
 		if (!has_volume(v, name ? name : ""))
-			field_errors_add(e, FIELD_NOT_FOUND, below(e, here, "name"),
+			field_errors_add(e, FIELD_NOT_FOUND, check_below(e, here, "name"),
 					 "Not found: \"%s\"", name ? name : "");
 		if (check_is_empty(m, "mountPath"))
-			check_required(e, below(e, here, "mountPath"), NULL);
+			check_required(e, check_below(e, here, "mountPath"), NULL);
 		for (size_t k = 0; where && k < i; k++)
 			if (cstr_eq(obj_str(obj_at(mounts, k), "mountPath"), where)) {
-				field_errors_add(e, FIELD_INVALID, below(e, here, "mountPath"),
+				field_errors_add(e, FIELD_INVALID,
+						 check_below(e, here, "mountPath"),
 						 "Invalid value: \"%s\": must be unique", where);
 				break;
 			}
@@ -135,7 +120,7 @@ static void check_mounts(const struct volumes *v, const char *path, const struct
 static void check_ports(struct field_errors *e, const char *path, const struct obj *ports)
 {
 	for (size_t i = 0; i < obj_len(ports); i++) {
-		const char *here = below(e, at(e, path, "ports", i), "containerPort");
+		const char *here = check_below(e, at(e, path, "ports", i), "containerPort");
 		int64_t n = obj_i64(obj_at(ports, i), "containerPort", 0);
 		if (n == 0)
 			check_required(e, here, NULL);
@@ -177,9 +162,9 @@ static void check_env(struct field_errors *e, const char *path, const struct obj
 		const char *here = at(e, path, "env", i);
 		const struct obj *from = obj_get(obj_at(env, i), "valueFrom");
 		if (check_is_empty(obj_at(env, i), "name"))
-			check_required(e, below(e, here, "name"), NULL);
+			check_required(e, check_below(e, here, "name"), NULL);
 		if (from)
-			check_value_from(e, below(e, here, "valueFrom"), from);
+			check_value_from(e, check_below(e, here, "valueFrom"), from);
 	}
 }
 
@@ -245,7 +230,7 @@ static void check_resources(struct field_errors *e, const char *path, const stru
 		    !quantity_read(str_of(most), &limit) ||
 		    (part ? request.nanos <= limit.nanos : request.nanos == limit.nanos))
 			continue;
-		field_errors_add(e, FIELD_INVALID, below(e, path, "requests"),
+		field_errors_add(e, FIELD_INVALID, check_below(e, path, "requests"),
 				 "Invalid value: \"%s\": must be %s to %s limit of %s", text,
 				 part ? "less than or equal" : "equal", it.key, most);
 	}
@@ -256,13 +241,13 @@ static void check_container(const struct volumes *v, const char *path, const str
 	static const char *const probes[] = {"livenessProbe", "readinessProbe", "startupProbe"};
 	struct field_errors *e = v->e;
 	if (check_is_empty(c, "image"))
-		check_required(e, below(e, path, "image"), NULL);
+		check_required(e, check_below(e, path, "image"), NULL);
 	check_ports(e, path, obj_get(c, "ports"));
 	check_env(e, path, obj_get(c, "env"));
 	check_mounts(v, path, obj_get(c, "volumeMounts"));
-	check_resources(e, below(e, path, "resources"), obj_get(c, "resources"));
+	check_resources(e, check_below(e, path, "resources"), obj_get(c, "resources"));
 	for (size_t i = 0; i < ARRAY_LEN(probes); i++)
-		check_probe(e, below(e, path, probes[i]), obj_get(c, probes[i]));
+		check_probe(e, check_below(e, path, probes[i]), obj_get(c, probes[i]));
 }
 
 void check_pod_spec(struct field_errors *e, const char *path, const struct obj *spec,
@@ -275,7 +260,7 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 	check_claims(&v);
 	check_volumes(&v);
 	if (!obj_len(obj_get(spec, "containers")))
-		check_required(e, below(e, path, "containers"), NULL);
+		check_required(e, check_below(e, path, "containers"), NULL);
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
 		const struct obj *list = obj_get(spec, lists[k]);
 		for (size_t i = 0; i < obj_len(list); i++) {
