@@ -86,7 +86,7 @@ $(BUILD)/obj/%.o: %.c
 	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
 
 # YAML and other text that the program carries: crds/apptype.yaml becomes crds_apptype_yaml[].
-$(BUILD)/embed.c: $(wildcard crds/*.yaml alm/console/*.html) deploy/approver.yaml deploy/manifests/alm.yaml Makefile
+$(BUILD)/embed.c: $(wildcard crds/*.yaml alm/console/*.html) deploy/approver.yaml deploy/approval-webhook.yaml deploy/manifests/alm.yaml Makefile
 	@mkdir -p $(@D)
 	$(Q)sh tests/lib/embed.sh $(filter %.yaml %.html,$^) > $@
 $(BUILD)/embed.o: $(BUILD)/embed.c

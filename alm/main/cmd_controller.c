@@ -21,6 +21,7 @@
 #include "alm/main/alert_sender.h"
 #include "alm/main/allowed_hosts.h"
 #include "alm/main/anchors.h"
+#include "alm/main/approval_hook.h"
 #include "alm/main/embedded.h"
 #include "alm/main/git_hooks.h"
 #include "alm/main/our_crds.h"
@@ -64,6 +65,7 @@ struct controller_command {
 	struct metrics_server *metrics_server;
 	struct git_hooks *hooks;
 	struct records *records;
+	struct approval_hook *approvals;
 	const char *origin;
 	struct anchor_setup setup;
 	struct anchors *anchors;
@@ -75,6 +77,7 @@ static void stop_acting(struct controller_command *c)
 	loop_disarm(c->loop, &c->crds_retry);
 	git_hooks_set(c->hooks, NULL);
 	records_lead(c->records, false);
+	approval_hook_lead(c->approvals, false);
 	manager_free(STEAL(c->manager));
 	alerts_forget(c->alert_sender.alerts);
 	our_crds_free(STEAL(c->crds));
@@ -134,7 +137,8 @@ static void start_manager(struct controller_command *c)
 				    .db = c->db,
 				    .disk = c->disk,
 				    .watch_dirs = true,
-				    .settings = {.verify_soak_ns = c->verify_soak_ns},
+				    .settings = {.verify_soak_ns = c->verify_soak_ns,
+						 .approval_webhook = c->approvals != NULL},
 				    .sandbox = c->sandbox,
 				    .metrics = c->metrics,
 				    .alerts = c->alert_sender.alerts};
@@ -177,6 +181,7 @@ static void on_elected(void *arg, int64_t epoch)
 	snprintf(details, sizeof(details), "elected, epoch %lld", (long long)epoch);
 	log_leader(c, details);
 	records_lead(c->records, true);
+	approval_hook_lead(c->approvals, true);
 	c->crds = our_crds_new(c->client, c->loop, crds_applied, c);
 	apply_crds(c);
 }
@@ -288,6 +293,39 @@ static const char *not_ready(void *arg)
 					   : "the lease or the CRDs of ALM are not there yet";
 }
 
+/* What its API servers ask of us. */
+static int serve_the_cluster(struct controller_command *c, struct error *err)
+{
+	const struct records_config rc = {.listen = cli_value(c->cli, "records-listen"),
+					  .data_dir = c->data_dir,
+					  .audit = c->audit,
+					  .client = c->client,
+					  .hosts = c->hosts.names,
+					  .n_hosts = c->hosts.n};
+	const struct approval_hook_config hc = {.listen = cli_value(c->cli, "webhook-listen"),
+						.data_dir = c->data_dir,
+						.client = c->client,
+						.hosts = c->hosts.names,
+						.n_hosts = c->hosts.n};
+	if (records_start(&rc, &c->records, err) < 0 ||
+	    approval_hook_start(&hc, &c->approvals, err) < 0)
+		return -err->code;
+	return 0;
+}
+
+static void print_addresses(const struct controller_command *c)
+{
+	if (c->hooks)
+		term_print("alm controller: hooks of git on http://%s/hooks/git\n",
+			   git_hooks_address(c->hooks));
+	if (c->records)
+		term_print("alm controller: audit records on https://%s\n",
+			   records_address(c->records));
+	if (c->approvals)
+		term_print("alm controller: webhook of approvals on https://%s/approvals\n",
+			   approval_hook_address(c->approvals));
+}
+
 static int begin(struct controller_command *c, struct error *err)
 {
 	if (open_log(c, err) < 0 || source_access_open(&c->access, c->cli, c->data_dir, err) < 0)
@@ -299,13 +337,7 @@ static int begin(struct controller_command *c, struct error *err)
 		return -err->code;
 	c->client = client_new(c->loop, c->transport);
 	c->crds_retry = (struct timer){.fn = apply_crds, .arg = c};
-	const struct records_config rc = {.listen = cli_value(c->cli, "records-listen"),
-					  .data_dir = c->data_dir,
-					  .audit = c->audit,
-					  .client = c->client,
-					  .hosts = c->hosts.names,
-					  .n_hosts = c->hosts.n};
-	if (records_start(&rc, &c->records, err) < 0)
+	if (serve_the_cluster(c, err) < 0)
 		return -err->code;
 	if (anchor_setup_start(&c->setup, c->audit, c->db, c->loop, c->client, &c->anchors, err) <
 		    0 ||
@@ -315,12 +347,7 @@ static int begin(struct controller_command *c, struct error *err)
 	anchors_on_refused(c->anchors, on_refused, c);
 	anchors_when_recalled(c->anchors, on_recalled, c);
 	term_print("alm controller: %s, data %s\n", c->target.transport.base_url, c->data_dir);
-	if (c->hooks)
-		term_print("alm controller: hooks of git on http://%s/hooks/git\n",
-			   git_hooks_address(c->hooks));
-	if (c->records)
-		term_print("alm controller: audit records on https://%s\n",
-			   records_address(c->records));
+	print_addresses(c);
 	print_protection("alm controller", c->sandbox);
 	(void)term_flush();
 	return 0;
@@ -382,6 +409,7 @@ static void release(struct controller_command *c)
 	stop_acting(c);
 	git_hooks_free(c->hooks);
 	records_free(c->records);
+	approval_hook_free(c->approvals);
 	leader_free(c->leader);
 	disk_watch_free(c->disk);
 	pruner_free(c->pruner);
@@ -435,6 +463,7 @@ static const struct cmd_option options[] = {
 	{"metrics-listen", "ADDR:PORT", "address of /metrics (default 127.0.0.1:8080), or off", 0},
 	HOOKS_LISTEN_OPTION,
 	RECORDS_LISTEN_OPTION,
+	WEBHOOK_LISTEN_OPTION,
 	{"user", "NAME", "started by root: become this user at once, who owns the data folder", 0},
 	ALLOWED_HOST_OPTION,
 	{"alertmanager", "URL", "where alerts of blocked upgrades go: http://HOST:PORT", 0},
