@@ -225,8 +225,10 @@ int patching_server_side(struct mutation *m, struct error *err)
 	struct obj *config = NULL, *merged = NULL;
 	struct apply_conflicts conflicts = {.arena = r->arena};
 	struct error inner = ERROR_INIT;
-	if (parse_config(m, &config, err) < 0 || modern_form(r, &config, err) < 0 ||
-	    check_config(m, config, err) < 0 || config_revision(m, config, err) < 0)
+	if (parse_config(m, &config, err) < 0 || modern_form(r, &config, err) < 0)
+		return -err->code;
+	modern_join(r, m->before, config);
+	if (check_config(m, config, err) < 0 || config_revision(m, config, err) < 0)
 		return -err->code;
 	if (object_meta_coerce(config, NULL, NULL, &inner) < 0)
 		return fail_code(r, E_BADREQUEST, err, "%s", inner.msg);
