@@ -330,12 +330,6 @@ static int begin(struct controller_command *c, struct error *err)
 {
 	if (open_log(c, err) < 0 || source_access_open(&c->access, c->cli, c->data_dir, err) < 0)
 		return -err->code;
-	c->target.transport.user_agent = "alm/" ALM_VERSION;
-	if (transport_curl_new(c->loop, &c->target.transport, &c->transport, err) < 0)
-		return -err->code;
-	if (alert_sender_open(&c->alert_sender, c->loop, c->alertmanager, c->metrics, err) < 0)
-		return -err->code;
-	c->client = client_new(c->loop, c->transport);
 	c->crds_retry = (struct timer){.fn = apply_crds, .arg = c};
 	if (serve_the_cluster(c, err) < 0)
 		return -err->code;
@@ -372,6 +366,23 @@ static void try_again(void *arg)
 	loop_stop(c->loop);
 }
 
+/* What the command line and the kubeconfig name, before the data folder is made. Who stands by may
+ * find the address of the records taken by the one before. */
+static int connect_all(struct controller_command *c, struct error *err)
+{
+	c->target.transport.user_agent = "alm/" ALM_VERSION;
+	if (anchor_setup_check(&c->setup, c->loop, err) < 0 ||
+	    source_access_check(c->cli, c->data_dir, err) < 0 ||
+	    transport_curl_new(c->loop, &c->target.transport, &c->transport, err) < 0 ||
+	    alert_sender_open(&c->alert_sender, c->loop, c->alertmanager, c->metrics, err) < 0)
+		return -err->code;
+	c->client = client_new(c->loop, c->transport);
+	if (records_check(c->loop, cli_value(c->cli, "records-listen"), err) < 0 &&
+	    !(c->standby && err->code == E_EXISTS))
+		return -err->code;
+	return 0;
+}
+
 static int start(struct controller_command *c, struct error *err)
 {
 	struct sandbox_config sc = {.jobs = sandbox_jobs};
@@ -392,7 +403,7 @@ static int start(struct controller_command *c, struct error *err)
 	    programs_process_new(c->loop, &c->programs, err) < 0 ||
 	    find_target(c, &c->target, err) < 0 ||
 	    metrics_server_start(c->loop, &msc, &c->metrics_server, err) < 0 ||
-	    git_hooks_start(c->loop, &hc, &c->hooks, err) < 0)
+	    git_hooks_start(c->loop, &hc, &c->hooks, err) < 0 || connect_all(c, err) < 0)
 		return -err->code;
 	if (begin(c, err) == 0)
 		return 0;

@@ -165,6 +165,13 @@ static int start(struct records *r, struct error *err)
 	return 0;
 }
 
+int records_check(struct loop *l, const char *listen, struct error *err)
+{
+	if (listen && server_probe(l, listen, err) < 0)
+		return error_wrap(err, "--records-listen");
+	return 0;
+}
+
 int records_start(const struct records_config *config, struct records **ret, struct error *err)
 {
 	*ret = NULL;
