@@ -67,7 +67,7 @@ older apps.app.coreos.com candidates source selfRef
 WAIT_S=20 soon "an older definition is put back" true fields apps.app.coreos.com
 has "and the log tells" "somebody else has touched a definition of ALM, which is put back\" name=apps.app.coreos.com what=changed" "$(cat one.err)"
 put_back() { k get events -n default -o json | jq -r --arg n "$1" '[.items[] | select(.reason == "DefinitionPutBack" and .involvedObject.name == $n)] | last | .message'; }
-p=spec.versions[0].schema.openAPIV3Schema.properties.status.properties
+p="spec.versions[0].schema.openAPIV3Schema.properties.status.properties"
 soon "and an Event names it, who it was, and what" \
 	"definition apps.app.coreos.com of ALM was changed (claimed by manager kubectl-replace); it is put back: $p.candidates was gone, $p.selfRef was gone, $p.source was gone" put_back apps.app.coreos.com
 older apps.app.coreos.com candidates source selfRef # the second one within a minute is put back after a second
