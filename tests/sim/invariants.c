@@ -358,6 +358,14 @@ static int caches_are_true(struct world *w, struct error *err)
 	return c.r;
 }
 
+int invariants_agree(struct world *w, struct error *err)
+{
+	int r = logs_are_whole(w, err);
+	if (r == 0)
+		r = laws_hold(w, err);
+	return r < 0 ? r : transitions_have_rows(w, err);
+}
+
 int invariants_check(struct world *w, struct error *err)
 {
 	static int (*const checks[])(struct world *w, struct error *err) = {

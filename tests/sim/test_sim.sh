@@ -57,6 +57,7 @@ apart() {
 	later sim__random_faults_on_a_removal --scenario remove --runs "$few" --together
 	later sim__a_removal_after_a_restart_on_old_lists --scenario remove --seed 2 --together
 	later sim__ten_versions_of_an_app_one_after_the_other --scenario versions --fault none
+	later sim__ten_apps_live_through_a_week --scenario week --fault none
 	later sim__twelve_apps_at_once_in_one_process --scenario crowd --fault none --together
 	later sim__random_faults_on_a_migration --scenario migrate --runs "$few"
 	later sim__a_story_replays_identically --scenario story --runs 3 --seed 7000 --twice
@@ -94,6 +95,7 @@ collect sim__random_faults_on_the_story
 collect sim__random_faults_on_the_story_in_one_process
 collect sim__a_removal_after_a_restart_on_old_lists
 collect sim__ten_versions_of_an_app_one_after_the_other
+collect sim__ten_apps_live_through_a_week
 collect sim__twelve_apps_at_once_in_one_process
 collect sim__random_faults_on_a_migration
 collect sim__a_story_replays_identically

@@ -67,6 +67,7 @@ struct scenario {
 	/* The most that the program writes without a fault, with room for a tenth; 0: not asked.
 	 * A fault may triple it. */
 	uint64_t writes;
+	int64_t lasts_ns; /* the most that the user needs; 0: 12 hours */
 	/* At the end: E_... says what is not as it must be. */
 	int (*converged)(struct world *w, struct error *err);
 	/* Sees every request that reaches the server; NULL: none. */
