@@ -247,6 +247,8 @@ static struct obj *commit_obj(const struct git_commit *c)
 	struct obj *o = obj_map();
 	obj_set_str(o, "commit", c->commit);
 	obj_set_str(o, "author", c->author);
+	if (!cstr_eq(c->committer, c->author))
+		obj_set_str(o, "committer", c->committer);
 	obj_set_str(o, "subject", c->subject);
 	return o;
 }
