@@ -157,6 +157,7 @@ static void test_canary__what_is_left_out_needs_one(void **state)
 #define APPROVED  "app.coreos.com/canary-approve: '25: looks good'"
 #define OTHER     "app.coreos.com/canary-approve: '50: looks good'"
 #define NO_REASON "app.coreos.com/canary-approve: '25'"
+#define NOTHING   "app.coreos.com/canary-approve: '25: '"
 #define SKIPPED   "app.coreos.com/canary-skip: now"
 #define ABORTED   "app.coreos.com/canary-abort: I do not like it"
 
@@ -193,8 +194,15 @@ static const struct {
 	 "askedNs"},
 	{"{at: 0, readyNs: 1}", LIVE_C(NO_REASON), true, CHECK_DONE, CHECK_DONE, CANARY_WAITS, 1,
 	 NULL, "askedNs"},
+	{"{at: 0, readyNs: 1}", LIVE_C(NOTHING), true, CHECK_DONE, CHECK_DONE, CANARY_WAITS, 1,
+	 NULL, "askedNs"},
 	{"{at: 0, readyNs: 1}", LIVE_C(APPROVED), true, CHECK_DONE, CHECK_DONE, CANARY_PLACES, 3,
 	 NULL, "!readyNs"},
+	/* what a step remembers is not the next one's */
+	{"{at: 0, readyNs: 1, checks: {seen: {}}}", LIVE_C(APPROVED), true, CHECK_DONE, CHECK_DONE,
+	 CANARY_PLACES, 3, NULL, "!checks"},
+	{"{at: 0, readyNs: 1, metrics: {x: {}}}", LIVE_C(APPROVED), true, CHECK_DONE, CHECK_DONE,
+	 CANARY_PLACES, 3, NULL, "!metrics"},
 	{"{at: 1, readyNs: 1}", LIVE_C(""), true, CHECK_DONE, CHECK_DONE, CANARY_PROMOTES, 3, NULL,
 	 "end"},
 	{"{at: 1, end: promote}", NULL, false, NOT_ASKED, NOT_ASKED, CANARY_PROMOTES, 0, NULL,
