@@ -106,6 +106,17 @@ static void immutable_validate(struct mutation *m, struct field_errors *e)
 					 "Forbidden: field is immutable when `immutable` is set");
 }
 
+/* A pair of keys without a certificate in it is stored, and told. */
+static void warn_of_tls(struct mutation *m)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
+	struct str text = obj_as_str(obj_path(m->after, "data['tls.crt']"));
+	if (!cstr_eq(obj_str(m->after, "type"), "kubernetes.io/tls") || !text.ptr)
+		return;
+	if (base64_decode(text, &b) && str_find(strbuf_str(&b), STR("-----BEGIN ")) < 0)
+		request_warn(m->r, "tls: failed to find any PEM data in certificate input");
+}
+
 static void secret_validate(struct mutation *m, struct field_errors *e)
 {
 	const char *type = obj_str(m->after, "type");
@@ -113,6 +124,8 @@ static void secret_validate(struct mutation *m, struct field_errors *e)
 	if (m->head && !cstr_eq(obj_str(m->before, "type"), type))
 		field_errors_add(e, FIELD_INVALID, "type",
 				 "Invalid value: \"%s\": field is immutable", type ? type : "");
+	if (e->n == 0)
+		warn_of_tls(m);
 }
 
 static void service_late(struct mutation *m)
@@ -128,7 +141,7 @@ static void service_validate(struct mutation *m, struct field_errors *e)
 }
 
 /* A Job finds its Pods by its uid, and these labels are theirs and, if it has none, its own. */
-static void job_default(struct mutation *m)
+static void job_late(struct mutation *m)
 {
 	struct obj *o = m->after;
 	const char *uid = meta_uid(o);
@@ -200,14 +213,19 @@ static void aggregation_validate(struct mutation *m, struct field_errors *e)
 				 "Invalid value: must have at most %d items", RBAC_SELECTORS_MAX);
 }
 
-/* A list and the member that was there before it are one: the list's first, and what states only the member is heard. */
+/* A list and the member that was there before it are one: the list's first. What states only one of them is heard; of two that
+ * differ, the member. */
 static void default_plural(struct obj *o, const char *one, const char *many, const char *key)
 {
 	const char *single = obj_str(o, one);
 	const struct obj *first = obj_at(obj_get(o, many), 0);
 	const char *listed = key ? obj_str(first, key) : obj_as_string(first);
-	if (obj_type(o) != OBJ_MAP || !single || !*single || cstr_eq(single, listed))
+	if (obj_type(o) != OBJ_MAP || cstr_eq(single, listed))
 		return;
+	if (!single || !*single) {
+		obj_set_str(o, one, listed);
+		return;
+	}
 	struct obj *list = obj_list(), *item = key ? obj_map() : obj_string(single);
 	if (key)
 		obj_set_str(item, key, single);
@@ -233,6 +251,61 @@ static void pod_late(struct mutation *m)
 static void node_default(struct mutation *m)
 {
 	default_plural(obj_get_mut(m->after, "spec"), "podCIDR", "podCIDRs", NULL);
+}
+
+/* What a node tells of itself is there from the start. */
+static void node_late(struct mutation *m)
+{
+	static const char *const facts[] = {"machineID",       "systemUUID",
+					    "bootID",          "kernelVersion",
+					    "osImage",         "containerRuntimeVersion",
+					    "kubeletVersion",  "kubeProxyVersion",
+					    "operatingSystem", "architecture"};
+	obj_del_path(m->after, "spec.configSource"); /* of a feature that is gone */
+	if (m->head || obj_path(m->after, "status.nodeInfo"))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
+		obj_set_path(m->after, arena_fmt(m->r->arena, "status.nodeInfo.%s", facts[i]),
+			     obj_string(""));
+	obj_set_path(m->after, "status.daemonEndpoints.kubeletEndpoint.Port", obj_int(0));
+}
+
+/* Fields of features that are off by default go, unless they are there. */
+static void drop_new(struct mutation *m, const char *path)
+{
+	if (!m->before || !obj_path(m->before, path))
+		obj_del_path(m->after, path);
+}
+
+static void lease_late(struct mutation *m)
+{
+	drop_new(m, "spec.strategy");
+	drop_new(m, "spec.preferredHolder");
+}
+
+static void driver_late(struct mutation *m)
+{
+	drop_new(m, "spec.preventPodSchedulingIfMissing");
+}
+
+/* How often the template changed; what the client says of it does not count. */
+#define TEMPLATES "deprecated.daemonset.template.generation"
+
+static void daemon_default(struct mutation *m)
+{
+	const char *had = meta_annotation(m->before, TEMPLATES);
+	if (!m->is_status)
+		meta_set_annotation(m->after, TEMPLATES, had ? had : "1");
+}
+
+static void daemon_late(struct mutation *m)
+{
+	const char *had = meta_annotation(m->before, TEMPLATES);
+	int64_t n = 0;
+	if (m->is_status || !m->head || !had || !str_parse_i64(str_of(had), &n) ||
+	    same(obj_path(m->before, "spec.template"), obj_path(m->after, "spec.template")))
+		return;
+	meta_set_annotation(m->after, TEMPLATES, arena_fmt(m->r->arena, "%lld", (long long)n + 1));
 }
 
 static void range_default(struct mutation *m)
@@ -317,7 +390,7 @@ static const struct {
 	{"", "services", NULL, service_late, service_validate},
 	{"", "events", NULL, event_late, event_validate},
 	{"", "limitranges", range_default, NULL, NULL},
-	{"", "nodes", node_default, NULL, NULL},
+	{"", "nodes", node_default, node_late, NULL},
 	{"", "pods", pod_default, pod_late, NULL},
 	{ADMISSION_GROUP, "mutatingadmissionpolicies", policy_default_of, NULL, mutating_validate},
 	{ADMISSION_GROUP, "mutatingadmissionpolicybindings", binding_default_of, NULL,
@@ -330,7 +403,10 @@ static const struct {
 	 binding_validate},
 	{ADMISSION_GROUP, "validatingwebhookconfigurations", hooks_default_of, NULL,
 	 hooks_validate_of},
-	{"batch", "jobs", job_default, NULL, NULL},
+	{"apps", "daemonsets", daemon_default, daemon_late, NULL},
+	{"batch", "jobs", NULL, job_late, NULL},
+	{"coordination.k8s.io", "leases", NULL, lease_late, NULL},
+	{"storage.k8s.io", "csidrivers", NULL, driver_late, NULL},
 	{RBAC_GROUP, "clusterroles", NULL, NULL, aggregation_validate},
 	{APPROVAL_GROUP, APPROVAL_PLURAL, approval_default, NULL, approval_validate},
 	{CRD_GROUP, "customresourcedefinitions", crd_default_of, crd_late, crd_validate_of},

@@ -122,7 +122,7 @@ struct field_errors *mutation_errors(struct request *r)
 int mutation_validate(struct mutation *m, struct error *err)
 {
 	struct field_errors *e = mutation_errors(m->r);
-	object_meta_validate(m->kind, m->after, e);
+	object_meta_validate(m->kind, m->after, m->before, e);
 	admit_validate(m, e);
 	if (m->kind->schema) {
 		schema_validate(m->kind->schema, m->after, e);

@@ -61,6 +61,8 @@ int mutation_update(struct mutation *m, struct error *err);
 /* --- mutation.c --- */
 /* Removes the object; m->before is its last state. */
 int mutation_remove(struct mutation *m, struct error *err);
+/* Is rv a revision at all? E_INTERNAL, as the real server has it. */
+int mutation_reads_revision(const struct mutation *m, const char *rv, struct error *err);
 /* o names itself as the URL does, or does not. E_BADREQUEST. */
 int mutation_fits_url(const struct mutation *m, const struct obj *o, struct error *err);
 /* Marks for deletion: finalizers, deletionTimestamp, generation. */

@@ -112,7 +112,7 @@ int mutation_create(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
 	const char *rv = meta_resource_version(m->after);
-	if (rv && *rv && !m->is_apply) {
+	if (rv && *rv && !m->is_apply && !m->opt.dry_run) {
 		int rc = fail_code(r, E_INTERNAL, err,
 				   "resourceVersion should not be set on objects to be created");
 		r->failure.no_reason = true;

@@ -33,6 +33,17 @@ static int check_identity(struct mutation *m, struct error *err)
 			     m->kind->group, m->kind->plural, at, uid, real);
 }
 
+int mutation_reads_revision(const struct mutation *m, const char *rv, struct error *err)
+{
+	uint64_t n;
+	if (str_parse_u64(str_of(rv), &n))
+		return 0;
+	int rc = fail_code(m->r, E_INTERNAL, err,
+			   "strconv.ParseUint: parsing \"%s\": invalid syntax", rv);
+	m->r->failure.no_reason = true;
+	return rc;
+}
+
 static int check_revision(struct mutation *m, struct error *err)
 {
 	const char *rv = meta_resource_version(m->after);
@@ -44,6 +55,8 @@ static int check_revision(struct mutation *m, struct error *err)
 					"Invalid value: %s: must be specified for an update",
 					m->kind->flags & KIND_CUSTOM ? "0x0" : "0");
 	}
+	if (mutation_reads_revision(m, rv, err) < 0)
+		return -err->code;
 	if (!cstr_eq(rv, meta_resource_version(m->stored)))
 		return fail_modified(m->r, m->name, err);
 	return 0;
@@ -173,6 +186,8 @@ static int update_mutated(struct mutation *m, struct error *err)
 	if (!changed)
 		return 0;
 	split_status(m);
+	obj_del_path(m->after, "metadata.deletionTimestamp"); /* as it is, whatever they say */
+	obj_del_path(m->after, "metadata.deletionGracePeriodSeconds");
 	object_meta_update(m->after, m->before);
 	admit_default(m);
 	return 0;

@@ -160,7 +160,8 @@ void service_cidr_kept(struct field_errors *e, const struct obj *o, const struct
 		cidr_kept(e, is, was, 0);
 		check_service_cidr(e, o);
 	} else {
-		check_invalid(e, CIDRS, is, "field is immutable");
+		CLEANUP(obj_unrefp) struct obj *shown = obj_copy_list(is);
+		check_invalid(e, CIDRS, shown, "field is immutable");
 	}
 }
 

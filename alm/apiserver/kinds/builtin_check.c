@@ -170,7 +170,21 @@ static void budget(struct field_errors *e, const struct obj *o)
 
 /* --- rights --- */
 
-static void check_rules(struct field_errors *e, const struct obj *o)
+#define RBAC_GROUP_NAME "rbac.authorization.k8s.io"
+
+static void check_urls(struct field_errors *e, const char *at, const struct obj *r, bool namespaced)
+{
+	const struct obj *urls = obj_get(r, "nonResourceURLs");
+	const char *path = check_below(e, at, "nonResourceURLs");
+	if (namespaced)
+		check_invalid(e, path, urls, "namespaced rules cannot apply to non-resource URLs");
+	if (obj_len(obj_get(r, "apiGroups")) || obj_len(obj_get(r, "resources")) ||
+	    obj_len(obj_get(r, "resourceNames")))
+		check_invalid(e, path, urls,
+			      "rules cannot apply to both regular resources and non-resource URLs");
+}
+
+static void check_rules(struct field_errors *e, const struct obj *o, bool namespaced)
 {
 	const struct obj *rules = obj_get(o, "rules");
 	for (size_t i = 0; i < obj_len(rules); i++) {
@@ -179,8 +193,10 @@ static void check_rules(struct field_errors *e, const struct obj *o)
 		if (!obj_len(obj_get(r, "verbs")))
 			check_required(e, arena_fmt(e->arena, "%s.verbs", at),
 				       "verbs must contain at least one value");
-		if (obj_len(obj_get(r, "nonResourceURLs")))
+		if (obj_len(obj_get(r, "nonResourceURLs"))) {
+			check_urls(e, at, r, namespaced);
 			continue;
+		}
 		if (!obj_len(obj_get(r, "apiGroups")))
 			check_required(e, arena_fmt(e->arena, "%s.apiGroups", at),
 				       "resource rules must supply at least one api group");
@@ -190,6 +206,30 @@ static void check_rules(struct field_errors *e, const struct obj *o)
 	}
 }
 
+static void role(struct field_errors *e, const struct obj *o)
+{
+	check_rules(e, o, true);
+}
+
+static void cluster_role(struct field_errors *e, const struct obj *o)
+{
+	const struct obj *rule = obj_get(o, "aggregationRule");
+	check_rules(e, o, false);
+	if (rule && !obj_len(obj_get(rule, "clusterRoleSelectors")))
+		check_required(e, "aggregationRule.clusterRoleSelectors",
+			       "at least one clusterRoleSelector required if aggregationRule is "
+			       "non-nil");
+}
+
+static void check_api_group(struct field_errors *e, const char *path, const char *group,
+			    const char *want)
+{
+	if (strcmp(group, want) != 0)
+		field_errors_add(e, FIELD_NOT_SUPPORTED, path,
+				 "Unsupported value: \"%s\": supported values: \"%s\"", group,
+				 want);
+}
+
 static void check_subjects(struct field_errors *e, const struct obj *o, bool across)
 {
 	static const char *const kinds[] = {"ServiceAccount", "User", "Group", NULL};
@@ -197,22 +237,33 @@ static void check_subjects(struct field_errors *e, const struct obj *o, bool acr
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const struct obj *s = obj_at(list, i);
 		const char *at = arena_fmt(e->arena, "subjects[%zu]", i);
+		const char *kind = check_text(s, "kind"), *group = check_text(s, "apiGroup");
+		bool is_account = strcmp(kind, "ServiceAccount") == 0;
 		if (check_is_empty(s, "name"))
-			check_required(e, arena_fmt(e->arena, "%s.name", at), NULL);
-		field_errors_one_of(e, arena_fmt(e->arena, "%s.kind", at), obj_str(s, "kind"),
-				    kinds);
-		if (across && cstr_eq(obj_str(s, "kind"), "ServiceAccount") &&
-		    check_is_empty(s, "namespace"))
-			check_required(e, arena_fmt(e->arena, "%s.namespace", at), NULL);
+			check_required(e, check_below(e, at, "name"), NULL);
+		field_errors_one_of(e, check_below(e, at, "kind"), kind, kinds);
+		if (is_account)
+			check_name_rule(e, check_below(e, at, "name"), NAME_DNS_SUBDOMAIN,
+					check_text(s, "name"));
+		if (cstr_in(kind, kinds))
+			check_api_group(e, check_below(e, at, "apiGroup"), group,
+					is_account ? "" : RBAC_GROUP_NAME);
+		if (across && is_account && check_is_empty(s, "namespace"))
+			check_required(e, check_below(e, at, "namespace"), NULL);
 	}
 }
 
 static void check_role_ref(struct field_errors *e, const struct obj *o, const char *const *kinds)
 {
 	const struct obj *ref = obj_get(o, "roleRef");
+	if (ref) /* which has its default */
+		check_api_group(e, "roleRef.apiGroup", check_text(ref, "apiGroup"),
+				RBAC_GROUP_NAME);
 	field_errors_one_of(e, "roleRef.kind", obj_str(ref, "kind"), kinds);
 	if (check_is_empty(ref, "name"))
 		check_required(e, "roleRef.name", NULL);
+	else
+		check_segment(e, "roleRef.name", check_text(ref, "name"));
 }
 
 static void role_binding(struct field_errors *e, const struct obj *o)
@@ -357,10 +408,10 @@ static const struct {
 	{"node.k8s.io", "runtimeclasses", {"handler", "overhead"}, check_runtime_class, runtime_class_kept, 0},
 	{"policy", "poddisruptionbudgets", {"spec"}, budget, NULL, 0},
 	{"rbac.authorization.k8s.io", "clusterrolebindings", {"subjects", "roleRef"}, cluster_role_binding, role_ref_kept, 0},
-	{"rbac.authorization.k8s.io", "clusterroles", {"rules"}, check_rules, NULL, 0},
+	{"rbac.authorization.k8s.io", "clusterroles", {"rules", "aggregationRule"}, cluster_role, NULL, 0},
 	{"rbac.authorization.k8s.io", "rolebindings", {"subjects", "roleRef"}, role_binding, role_ref_kept, 0},
-	{"rbac.authorization.k8s.io", "roles", {"rules"}, check_rules, NULL, 0},
-	{"scheduling.k8s.io", "priorityclasses", {"value", "preemptionPolicy", "globalDefault"}, check_priority_class, priority_class_kept, 0},
+	{"rbac.authorization.k8s.io", "roles", {"rules"}, role, NULL, 0},
+	{"scheduling.k8s.io", "priorityclasses", {"value", "preemptionPolicy", "globalDefault"}, check_priority_class, priority_class_kept, KEEP_ALONE},
 	{"storage.k8s.io", "csidrivers", {"spec"}, check_csi_driver, csi_driver_kept, 0},
 	{"storage.k8s.io", "csinodes", {"spec"}, check_csi_node, csi_node_kept, 0},
 	{"storage.k8s.io", "csistoragecapacities", {"storageClassName", "capacity", "nodeTopology"}, check_storage_capacity, storage_capacity_kept, 0},

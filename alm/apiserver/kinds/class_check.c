@@ -6,6 +6,8 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/storage_check.h"
 
+#define USER_PRIORITY_MAX 1000000000
+
 /* --- ingresses --- */
 
 static bool is_domain_path(const char *s)
@@ -19,8 +21,8 @@ static void check_parameters(struct field_errors *e, const struct obj *o)
 {
 	static const char *const scopes[] = {"Cluster", "Namespace", NULL};
 	const struct obj *p = obj_path(o, "spec.parameters");
-	const char *group = check_text(p, "apiGroup"), *scope = check_text(p, "scope");
-	const char *fault = *group ? name_fault(NAME_DNS_SUBDOMAIN, str_of(group)) : NULL;
+	const char *group = obj_str(p, "apiGroup"), *scope = check_text(p, "scope");
+	const char *fault = group ? name_fault(NAME_DNS_SUBDOMAIN, str_of(group)) : NULL;
 	if (!p)
 		return;
 	if (fault)
@@ -28,15 +30,21 @@ static void check_parameters(struct field_errors *e, const struct obj *o)
 	if (*check_text(p, "kind"))
 		check_segment(e, "spec.parameters.kind", check_text(p, "kind"));
 	else
-		check_required(e, "spec.parameters.kind", "kind is required");
+		check_required(e, "spec.parameters.kind", NULL);
 	if (*check_text(p, "name"))
 		check_segment(e, "spec.parameters.name", check_text(p, "name"));
 	else
-		check_required(e, "spec.parameters.name", "name is required");
+		check_required(e, "spec.parameters.name", NULL);
 	field_errors_one_of(e, "spec.parameters.scope", scope, scopes);
-	if (strcmp(scope, "Cluster") == 0 && obj_has(p, "namespace"))
-		field_errors_add(e, FIELD_FORBIDDEN, "spec.parameters.namespace",
-				 "Forbidden: `parameters.scope` is set to 'Cluster'");
+	const char *ns = obj_str(p, "namespace"), *at = "spec.parameters.namespace";
+	if (strcmp(scope, "Cluster") == 0 && ns)
+		check_forbidden(e, at, "`parameters.scope` is set to 'Cluster'");
+	if (strcmp(scope, "Namespace") == 0 && !ns)
+		check_required(e, at, "`parameters.scope` is set to 'Namespace'");
+	fault = ns && strcmp(scope, "Namespace") == 0 ? name_fault(NAME_DNS_LABEL, str_of(ns))
+						      : NULL;
+	if (fault)
+		check_invalid_text(e, at, ns, fault);
 }
 
 void check_ingress_class(struct field_errors *e, const struct obj *o)
@@ -91,6 +99,34 @@ void role_ref_kept(struct field_errors *e, const struct obj *o, const struct obj
 void check_priority_class(struct field_errors *e, const struct obj *o)
 {
 	static const char *const policies[] = {"PreemptLowerPriority", "Never", NULL};
+	static const struct {
+		const char *name;
+		int64_t value;
+	} known[] = {{"system-node-critical", 2000001000}, {"system-cluster-critical", 2000000000}};
+	static const char reserved[] =
+		"priority class names with 'system-' prefix are reserved for "
+		"system use only. error: ";
+	const char *name = check_text(o, "metadata.name"), *why = NULL;
+	int64_t value = obj_i64(o, "value", 0);
+	bool is_system = cstr_has_prefix(name, "system-"), is_known = false;
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		if (strcmp(name, known[i].name) != 0)
+			continue;
+		is_known = true;
+		if (value != known[i].value)
+			why = arena_fmt(e->arena, "value of %s PriorityClass must be %lld", name,
+					(long long)known[i].value);
+		else if (obj_flag(o, "globalDefault", false))
+			why = arena_fmt(e->arena, "globalDefault of %s PriorityClass must be false",
+					name);
+	}
+	if (is_system && !is_known)
+		why = arena_fmt(e->arena, "%s is not a known system priority class", name);
+	if (why)
+		check_forbidden(e, "metadata.name", arena_fmt(e->arena, "%s%s", reserved, why));
+	else if (!is_system && value > USER_PRIORITY_MAX)
+		check_forbidden(e, "value",
+				"maximum allowed value of a user defined priority is 1000000000");
 	field_errors_one_of(e, "preemptionPolicy", check_text(o, "preemptionPolicy"), policies);
 }
 

@@ -183,7 +183,7 @@ static void set_volume(struct obj *v)
 	static const char *const moded[] = {"secret", "configMap", "downwardAPI", "projected"};
 	if (obj_type(v) != OBJ_MAP)
 		return;
-	if (obj_len(v) == 1 && obj_has(v, "name")) /* no source is an empty folder */
+	if (obj_len(v) == (obj_has(v, "name") ? 1 : 0)) /* no source is an empty folder */
 		obj_set(v, "emptyDir", obj_map());
 	for (size_t i = 0; i < ARRAY_LEN(moded); i++) {
 		struct obj *source = default_map(v, moded[i]);
@@ -344,6 +344,7 @@ static void set_service(struct obj *o)
 static const struct default_kind kinds[] = {
 	{"",      "persistentvolumeclaims", claim_rules,      NULL},
 	{"",      "pods",                   own_pod_rules,    set_own_pod},
+	{"",      "podtemplates",           NULL,             set_template},
 	{"",      "replicationcontrollers", replica_rules,    set_replication},
 	{"",      "services",               service_rules,    set_service},
 	{"apps",  "daemonsets",             daemon_rules,     set_workload},

@@ -78,7 +78,10 @@ static const char *const audit_fields[] = {
 
 static const struct kind builtin[] = {
 	KIND("", "v1", "ConfigMap", "configmaps", "configmap", LIST("cm"), NONE, NS | UNCOND),
-	KIND("", "v1", "Endpoints", "endpoints", "endpoints", LIST("ep"), NONE, NS | UNCOND | UPSERT),
+	{.group = "", .version = "v1", .kind = "Endpoints", .list_kind = "EndpointsList",
+	 .plural = "endpoints", .singular = "endpoints", .short_names = LIST("ep"), .verbs = VERB_ALL,
+	 .flags = NS | UNCOND | UPSERT | KIND_STORAGE, .storage_version = "v1",
+	 .deprecation_warning = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"},
 	{.group = "", .version = "v1", .kind = "Event", .list_kind = "EventList", .plural = "events",
 	 .singular = "event", .short_names = LIST("ev"), .verbs = VERB_ALL, .storage_version = "v1",
 	 .flags = NS | UNCOND | UPSERT | KIND_NO_AUDIT | KIND_STORAGE, .selectable = event_fields},

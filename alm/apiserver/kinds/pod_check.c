@@ -56,6 +56,52 @@ static void check_claims(const struct volumes *v)
 	}
 }
 
+/* One of them. */
+static void check_sources(struct field_errors *e, const char *path, const struct obj *volume)
+{
+	static const char *const sources[] = {"emptyDir",
+					      "hostPath",
+					      "gitRepo",
+					      "gcePersistentDisk",
+					      "awsElasticBlockStore",
+					      "secret",
+					      "nfs",
+					      "iscsi",
+					      "glusterfs",
+					      "flocker",
+					      "persistentVolumeClaim",
+					      "rbd",
+					      "cinder",
+					      "cephfs",
+					      "quobyte",
+					      "downwardAPI",
+					      "fc",
+					      "flexVolume",
+					      "configMap",
+					      "azureFile",
+					      "vsphereVolume",
+					      "photonPersistentDisk",
+					      "portworxVolume",
+					      "azureDisk",
+					      "storageos",
+					      "projected",
+					      "scaleIO",
+					      "csi",
+					      "ephemeral",
+					      "image"};
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
+		if (obj_has(volume, sources[i]) && n++ > 0)
+			check_forbidden(e,
+					check_below(e, path,
+						    strcmp(sources[i], "storageos") == 0
+							    ? "storageOS"
+							    : sources[i]),
+					"may not specify more than 1 volume type");
+	if (n == 0)
+		check_required(e, path, "must specify a volume type");
+}
+
 static void check_volumes(struct volumes *v)
 {
 	static const struct {
@@ -67,7 +113,7 @@ static void check_volumes(struct volumes *v)
 	for (size_t i = 0; i < obj_len(v->list); i++) {
 		const char *path = at(v->e, v->path, "volumes", obj_len(v->claims) + i);
 		size_t before = v->e->n;
-		check_name(v->e, path, v->list, i);
+		check_sources(v->e, path, obj_at(v->list, i));
 		for (size_t k = 0; k < ARRAY_LEN(needs); k++) {
 			const struct obj *source = obj_get(obj_at(v->list, i), needs[k].source);
 			if (source && check_is_empty(source, needs[k].field))
@@ -76,6 +122,7 @@ static void check_volumes(struct volumes *v)
 							 needs[k].source, needs[k].field),
 					       NULL);
 		}
+		check_name(v->e, path, v->list, i);
 		v->is_bad[i] = v->e->n > before;
 	}
 }
@@ -143,6 +190,9 @@ static void check_value_from(struct field_errors *e, const char *path, const str
 				 "Invalid value: \"\": must specify one of: `fieldRef`, "
 				 "`resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or "
 				 "`fileKeyRef`");
+	if (n > 1)
+		check_invalid_text(e, path, "",
+				   "may not have more than one field specified at a time");
 	for (size_t i = 0; i < ARRAY_LEN(keyed); i++) {
 		const struct obj *ref = obj_get(from, keyed[i]);
 		const char *name = obj_str(ref, "name") ? obj_str(ref, "name") : "";
@@ -250,6 +300,18 @@ static void check_container(const struct volumes *v, const char *path, const str
 		check_probe(e, check_below(e, path, probes[i]), obj_get(c, probes[i]));
 }
 
+/* One that ends before the others begin. */
+static void check_short_lived(struct field_errors *e, const char *path, const struct obj *c)
+{
+	static const char *const fields[] = {"lifecycle", "livenessProbe", "readinessProbe",
+					     "startupProbe"};
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		if (obj_has(c, fields[i]))
+			check_forbidden(e, check_below(e, path, fields[i]),
+					"may not be set for init containers without "
+					"restartPolicy=Always");
+}
+
 void check_pod_spec(struct field_errors *e, const char *path, const struct obj *spec,
 		    const struct obj *claims)
 {
@@ -267,6 +329,8 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 			const char *here = at(e, path, lists[k], i);
 			check_name(e, here, list, i);
 			check_container(&v, here, obj_at(list, i));
+			if (k > 0 && !cstr_eq(obj_str(obj_at(list, i), "restartPolicy"), "Always"))
+				check_short_lived(e, here, obj_at(list, i));
 		}
 	}
 }

@@ -146,6 +146,13 @@ static void test_pods__what_controllers_look_for(void **state)
 		{"{}", "BestEffort"},
 		{"{\"requests\":{\"cpu\":\"1\"}}", "Burstable"},
 		{"{\"limits\":{\"cpu\":\"1\",\"memory\":\"1Gi\"}}", "Guaranteed"},
+		{"{\"limits\":{\"cpu\":\"1\",\"memory\":\"1Gi\"},\"requests\":{\"cpu\":\"1000m\"}}",
+		 "Guaranteed"},
+		{"{\"requests\":{\"cpu\":\"0\"}}", "BestEffort"},
+		{"{\"requests\":{\"ephemeral-storage\":\"1Gi\"}}", "BestEffort"},
+		{"{\"limits\":{\"cpu\":\"1\",\"memory\":\"1Gi\"}}}],\"initContainers\":[{\"name\":"
+		 "\"i\",\"image\":\"i\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}",
+		 "Burstable"},
 	};
 	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -173,6 +180,9 @@ static void test_pods__what_controllers_look_for(void **state)
 		   "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"podCIDR\":\"10.1.0.0/24\"}}");
 	assert_string_equal(obj_as_string(obj_at(obj_path(x.json, "spec.podCIDRs"), 0)),
 			    "10.1.0.0/24");
+	x = expect(201, "POST", "/api/v1/nodes",
+		   "{\"metadata\":{\"name\":\"n2\"},\"spec\":{\"podCIDRs\":[\"10.2.0.0/24\"]}}");
+	assert_string_equal(obj_str(x.json, "spec.podCIDR"), "10.2.0.0/24");
 }
 
 int main(void)
