@@ -95,7 +95,8 @@ static void test_collection__holds_a_turn(void **state)
 	for (int i = 0; i < 2 * N; i++) {
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 16);
 		strbuf_addf(&b,
-			    "{\"metadata\":{\"name\":\"n%03d\",\"labels\":{\"x\":\"y\"}},\"data\":{%s}}",
+			    "{\"metadata\":{\"name\":\"n%03d\",\"labels\":{\"x\":\"y\"}},\"data\":{"
+			    "%s}}",
 			    i, data.buf);
 		assert_int_equal(apifake_do(f, "POST", CMS, b.buf).status, 201);
 		apifake_forget(f);
