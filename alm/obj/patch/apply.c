@@ -242,8 +242,9 @@ static int refuse_config(const struct apply_request *r, const struct strbuf *fin
 	const char *ns = r->stated_namespace, *name = meta_name(r->config);
 	const char *kind = meta_kind(r->config), *core = strchr(r->api_version, '/') ? "" : "/";
 	struct str rest = strbuf_str(findings), line;
-	strbuf_addf(&b, "failed to create typed patch object (%s/%s; %s%s, Kind=%s): ",
-		    ns ? ns : "", name ? name : "", core, r->api_version, kind ? kind : "");
+	strbuf_addf(&b,
+		    "failed to create typed patch object (%s/%s; %s%s, Kind=%s): ", ns ? ns : "",
+		    name ? name : "", core, r->api_version, kind ? kind : "");
 	if (n == 1)
 		strbuf_addstr(&b, rest);
 	else
