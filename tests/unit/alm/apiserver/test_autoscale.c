@@ -1,5 +1,7 @@
 /* test_autoscale.c: HorizontalPodAutoscalers of autoscaling/v1 and v2 are one object, as a real kube-apiserver converts them
  * (tests/golden/kube-api/autoscale.py). */
+#include "alm/apiserver/kinds/autoscale.h"
+
 #include "tests/lib/exchange_fake.h"
 #include "tests/lib/replay.h"
 #include "tests/lib/test.h"
