@@ -1,14 +1,12 @@
 /* modern: see modern.h. */
 #include "alm/apiserver/modern.h"
 
-#include <string.h>
-
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/kinds/crd_kind.h"
 #include "alm/apiserver/status.h"
 #include "alm/obj/meta.h"
-#include "crds/legacy.h"
+#include "crds/legacy_crd.h"
 #include "crds/legacy_words.h"
 #include "crds/marks.h"
 
@@ -189,9 +187,7 @@ int modern_patched(struct request *r, const struct obj *shown, struct obj **o, s
 
 void modern_join(const struct request *r, const struct obj *before, struct obj *o)
 {
-	const struct obj *said = obj_path(o, "spec.versions");
-	const struct obj *there = obj_path(before, "spec.versions");
-	if (!r->says_one_version || !obj_len(there))
+	if (!r->says_one_version || !obj_len(obj_path(before, "spec.versions")))
 		return;
 	const char *said_groups = meta_annotation(o, ANNOTATION_LEGACY_GROUP);
 	const char *of_before = meta_annotation(before, ANNOTATION_LEGACY_GROUP);
@@ -199,19 +195,7 @@ void modern_join(const struct request *r, const struct obj *before, struct obj *
 	if (of_before)
 		meta_set_annotation(o, ANNOTATION_LEGACY_GROUP, of_before);
 	add_groups(o, groups);
-	struct obj *list = obj_copy_list(there);
-	for (size_t i = 0; i < obj_len(said); i++) {
-		struct obj *v = obj_copy(obj_at(said, i));
-		size_t at = find_version(list, obj_str(v, "name"));
-		const struct obj *old = obj_at(list, at);
-		obj_set_bool(v, "storage", obj_flag(old, "storage", false));
-		obj_set_bool(v, "served", obj_flag(old, "served", true));
-		if (at < obj_len(list))
-			obj_set_at(list, at, v);
-		else
-			obj_append(list, v);
-	}
-	obj_set_path(o, "spec.versions", list);
+	legacy_crd_join(before, o);
 }
 
 /* --- a version that was a definition --- */
@@ -222,28 +206,16 @@ const char *modern_beside(const struct request *r, const struct obj *o)
 	if (!r->says_one_version || !name)
 		return NULL;
 	struct head *h = resource_find(server_resource(r->server, r->kind), "", name);
-	const struct obj *there = h ? obj_path(head_obj(h, r->arena), "spec.versions") : NULL;
-	const char *version = obj_str(obj_at(obj_path(o, "spec.versions"), 0), "name");
-	return there && find_version(there, version) == obj_len(there) ? name : NULL;
+	return h && !legacy_crd_has(head_obj(h, r->arena), o) ? name : NULL;
 }
 
 int modern_add(struct request *r, const struct obj *before, const struct obj *o, struct obj **ret,
 	       struct error *err)
 {
-	static const char *const fields[] = {"spec.names.kind", "spec.names.plural", "spec.scope"};
+	struct error inner = ERROR_INIT;
 	const char *owner = meta_annotation(o, ANNOTATION_OWNER);
-	const char *was = meta_annotation(before, ANNOTATION_OWNER);
-	const char *name = meta_name(before);
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-		if (!obj_equal(obj_path(before, fields[i]), obj_path(o, fields[i])))
-			return fail_code(r, E_CONFLICT, err,
-					 "%s is a version of %s, whose %s is %s and not %s",
-					 obj_str(obj_at(obj_path(o, "spec.versions"), 0), "name"),
-					 name, fields[i], obj_str(before, fields[i]),
-					 obj_str(o, fields[i]));
-	if (owner && was && !cstr_eq(owner, was))
-		return fail_code(r, E_CONFLICT, err, "%s belongs to %s and not to %s", name, was,
-				 owner);
+	if (legacy_crd_fits(before, o, &inner) < 0)
+		return fail_code(r, inner.code, err, "%s", inner.msg);
 	struct obj *now = obj_keep(r->arena, obj_copy(before));
 	struct obj *added = obj_keep(r->arena, obj_copy(o));
 	modern_join(r, before, added);
@@ -251,7 +223,7 @@ int modern_add(struct request *r, const struct obj *before, const struct obj *o,
 	add_groups(now, meta_annotation(o, ANNOTATION_LEGACY_GROUP));
 	if (owner)
 		meta_set_annotation(now, ANNOTATION_OWNER, owner);
-	request_warn(r, "%s is there; this is its version %s", name,
+	request_warn(r, "%s is there; this is its version %s", meta_name(before),
 		     obj_str(obj_at(obj_path(o, "spec.versions"), 0), "name"));
 	*ret = now;
 	return 0;
@@ -259,13 +231,14 @@ int modern_add(struct request *r, const struct obj *before, const struct obj *o,
 
 bool modern_holds_more(struct request *r, const struct obj *o, struct error *err)
 {
-	const char *all = meta_annotation(o, ANNOTATION_LEGACY_GROUP);
-	if (!r->old_name || !is_definition(r->kind) || !all || !strchr(all, ','))
+	size_t n = obj_len(obj_path(o, "spec.versions"));
+	if (!r->old_name || !is_definition(r->kind) || n < 2)
 		return false;
 	(void)fail_code(
 		r, E_CONFLICT, err,
-		"%s has the versions of all of %s: kubectl delete crd %s deletes them all, with "
-		"their objects; one version goes out of spec.versions by kubectl edit crd %s",
-		r->name, all, r->name, r->name);
+		"%s has %zu versions, and all of them would go, with their objects: kubectl "
+		"delete crd %s does that; one version goes out of spec.versions by kubectl "
+		"edit crd %s",
+		r->name, n, r->name, r->name);
 	return true;
 }

@@ -29,7 +29,7 @@ const char *modern_beside(const struct request *r, const struct obj *o);
 /* before with the version of o, in r's arena; fails the request where they contradict each other. */
 int modern_add(struct request *r, const struct obj *before, const struct obj *o, struct obj **ret,
 	       struct error *err);
-/* Deleted by the name of one of several of then: fails the request, as all versions would go. */
+/* Deleted by a name of then, which meant one version: fails the request, as all of them would go. */
 bool modern_holds_more(struct request *r, const struct obj *o, struct error *err);
 
 #endif

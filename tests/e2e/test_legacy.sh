@@ -103,7 +103,7 @@ for file in "$old/etcd-crd.yaml" second.yaml; do
 	done
 	is "A33 and kubectl diff of it finds nothing" "0" "$(k diff -f "$file" >/dev/null 2>&1; echo $?)"
 done
-code "A33 deleting one of them would take both" 1 "has the versions of all of 1.etcd.coreos.com,2.etcd.coreos.com: kubectl delete crd etcds.etcd.coreos.com deletes them all" k delete -f second.yaml
+code "A33 deleting one of them would take both" 1 "etcds.etcd.coreos.com has 2 versions, and all of them would go, with their objects: kubectl delete crd etcds.etcd.coreos.com does that" k delete -f second.yaml
 k delete etcds.etcd.coreos.com second >/dev/null
 k get crd etcds.etcd.coreos.com -o json | jq '.spec.versions |= .[:1] | .metadata.annotations."app.coreos.com/legacy-group" = "1.etcd.coreos.com"' | k replace -f - >/dev/null
 is "A33 the step that it names leads there" '[["v1",true,true,false]]' "$(versions)"
@@ -123,6 +123,14 @@ is "A33 it belongs to the app" "etcd.com.tectonic.storage v1" \
 	"$(k get crd etcds.etcd.coreos.com -o 'jsonpath={.metadata.annotations.app\.coreos\.com/owner} {.spec.versions[*].name}')"
 has "A33 alm apply of the old instance" "etcdcluster.etcd.coreos.com/etcd-purple-ant created" "$(alm apply -f "$old/etcd-instance.yaml" 2>&1)"
 is "A33 it is one of today" "etcd.coreos.com/v1 3" "$(k get etcds etcd-purple-ant -o 'jsonpath={.apiVersion} {.spec.size}')"
+has "A33 alm create of the second definition" "customresourcedefinition.apiextensions.k8s.io/etcds.etcd.coreos.com configured" "$(alm create -f second.yaml 2>&1)"
+is "A33 it is a version of the first" '[["v1",true,true,false],["v2",true,false,true]]' "$(versions)"
+code "A33 the same once more exists, as anywhere" 1 "already exists" alm create -f second.yaml
+has "A33 alm apply of the first" "customresourcedefinition.apiextensions.k8s.io/etcds.etcd.coreos.com" "$(alm apply -f "$old/etcd-crd.yaml" 2>&1)"
+has "A33 alm apply of the second" "customresourcedefinition.apiextensions.k8s.io/etcds.etcd.coreos.com" "$(alm apply -f second.yaml 2>&1)"
+is "A33 keeps both" '[["v1",true,true,false],["v2",true,false,true]]' "$(versions)"
+code "A33 alm delete of one of them would take both" 3 "has other versions, too" alm delete -f second.yaml
+code "A33 of another kind it is none" 1 "whose spec.names.kind is EtcdCluster and not Other" sh -c "sed s/EtcdCluster/Other/ second.yaml | '$alm_bin' apply -f -"
 has "A33 the same file deletes it" "etcdcluster.etcd.coreos.com \"etcd-purple-ant\" deleted" "$(alm delete -f "$old/etcd-instance.yaml" 2>&1)"
 
 # --- a group that is named like that today ---
