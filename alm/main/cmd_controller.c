@@ -4,13 +4,11 @@
 #include "alm/main/cmd_controller.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/base/log.h"
 #include "alm/cli/term.h"
-#include "alm/client/kubeconfig.h"
 #include "alm/controllers/manager.h"
 #include "alm/engine/leader.h"
 #include "alm/io/data_dir.h"
@@ -29,6 +27,7 @@
 #include "alm/main/records.h"
 #include "alm/main/sandbox_jobs.h"
 #include "alm/main/source_access.h"
+#include "alm/main/target_cluster.h"
 
 #define LEASE_NAMESPACE "alm-system"
 #define LEASE_NAME      "alm-controller"
@@ -40,9 +39,9 @@
 struct controller_command {
 	const struct cli *cli;
 	struct source_access access;
-	const char *data_dir, *kubeconfig, *context, *metrics_listen, *alertmanager;
+	const char *data_dir, *metrics_listen, *alertmanager;
 	struct allowed_hosts hosts; /* of the metrics */
-	bool insecure, stopping, standby;
+	bool stopping, standby;
 	bool is_waiting; /* another one has the Lease */
 	int64_t verify_soak_ns;
 	struct arena *arena;
@@ -240,25 +239,6 @@ static void on_recalled(void *arg)
 
 /* --- start --- */
 
-static int find_target(struct controller_command *c, struct kubeconfig_target *ret,
-		       struct error *err)
-{
-	CLEANUP(kubeconfig_freep) struct kubeconfig *k = NULL;
-	const char *host = getenv("KUBERNETES_SERVICE_HOST"),
-		   *port = getenv("KUBERNETES_SERVICE_PORT");
-	struct kubeconfig_sources s = {
-		.path = c->kubeconfig, .env = getenv("KUBECONFIG"), .home = getenv("HOME")};
-	if (!s.path && !s.env && host)
-		return kubeconfig_in_cluster(host, port, NULL, c->arena, ret, err);
-	if (kubeconfig_load(&s, &k, err) < 0)
-		return -err->code;
-	if (kubeconfig_resolve(k, c->context, c->insecure, c->arena, ret, err) < 0)
-		return -err->code;
-	for (size_t i = 0; i < ret->n_warnings; i++)
-		log_warn("kubeconfig", "warning", ret->warnings[i]);
-	return 0;
-}
-
 static int open_log(struct controller_command *c, struct error *err)
 {
 	struct db_config dc = {.path = arena_fmt(c->arena, "%s/alm.db", c->data_dir),
@@ -401,7 +381,7 @@ static int start(struct controller_command *c, struct error *err)
 	c->standby_retry = (struct timer){.fn = try_again, .arg = c};
 	if (sandbox_process_new(c->loop, &sc, &c->sandbox, err) < 0 ||
 	    programs_process_new(c->loop, &c->programs, err) < 0 ||
-	    find_target(c, &c->target, err) < 0 ||
+	    target_cluster_find(c->cli, c->arena, &c->target, err) < 0 ||
 	    metrics_server_start(c->loop, &msc, &c->metrics_server, err) < 0 ||
 	    git_hooks_start(c->loop, &hc, &c->hooks, err) < 0 || connect_all(c, err) < 0)
 		return -err->code;
@@ -443,12 +423,9 @@ static int run(struct cli *cli, struct error *err)
 {
 	struct controller_command c = {.cli = cli,
 				       .data_dir = cli_value(cli, "data-dir"),
-				       .kubeconfig = cli_value(cli, "kubeconfig"),
-				       .context = cli_value(cli, "context"),
 				       .metrics_listen = cli_value(cli, "metrics-listen"),
 				       .alertmanager = cli_value(cli, "alertmanager"),
-				       .standby = cli_flag(cli, "standby"),
-				       .insecure = cli_flag(cli, "insecure-skip-tls-verify")};
+				       .standby = cli_flag(cli, "standby")};
 	if (!c.data_dir)
 		return error_set(err, E_USAGE,
 				 "--data-dir is missing: the folder of the audit log");
