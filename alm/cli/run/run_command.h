@@ -24,6 +24,7 @@ struct run_command {
 	const char *ns, *bundle;
 	struct run_watch watch;
 	const char *plugin;    /* TRIGGER_KEYED: NAME of trigger-NAME */
+	struct databases databases;
 	struct sql_config sql; /* TRIGGER_KEYED without a plugin */
 	struct plugins *plugins;
 	struct run_trigger *keys;

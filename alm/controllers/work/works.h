@@ -50,6 +50,17 @@ struct action *plan_gate(struct plan *p, const char *id, struct obj *request);
 /* Would the server take these objects? Consumed. The outcome is {refused: [{index, message}]}. */
 struct action *plan_try(struct plan *p, const char *id, struct obj *objects);
 
+/* Begins the state of a kind that calls work_with_secret(). */
+struct work_secret {
+	const char *name;
+	void (*then)(struct work *w, const struct obj *secret);
+};
+/* Reads the Secret of CREDENTIALS_NAMESPACE, again each time (a changed password is used at once, and none
+ * is kept), then goes on with it, borrowed, in this turn or a later one. name NULL: without one. One that
+ * cannot be read is the outcome. */
+void work_with_secret(struct work *w, const char *name,
+		      void (*then)(struct work *w, const struct obj *secret));
+
 /* Consumes index; NULL without err: unchanged. bad_digest: of content that was refused, or "". */
 typedef void (*synced_fn)(void *arg, struct catalog_index *index, const char *bad_digest,
 			  const struct error *err);
