@@ -16,7 +16,8 @@ int tree_read_dir(const char *dir, struct files *ret, struct error *err);
 struct tree_program {
 	const char *entrypoint; /* normal: the key of it in the files */
 	struct import_roots roots;
-	const char **live; /* what it may import from alm-runtime besides config, cluster and values,
+	const char *
+		*live; /* what it may import from alm-runtime besides config, cluster and values,
 			    * each once: "NAME/list", "NAME" */
 	size_t n_live, live_cap;
 };

@@ -160,8 +160,7 @@ int database_path(const struct databases *d, const char *path, const char *name,
 					 : "path: is missing: the SQLite file, or databaseName of "
 					   "--database-connections-file");
 	if (by_name && !found)
-		return error_set(err, E_INVALID,
-				 "databaseName: %.128s: no such connection%s", name,
+		return error_set(err, E_INVALID, "databaseName: %.128s: no such connection%s", name,
 				 d->n ? "" : ": --database-connections-file names them");
 	*ret_path = by_path ? path : found->path;
 	return 0;

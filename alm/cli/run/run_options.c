@@ -13,7 +13,7 @@
 
 #define INTERVAL_NS NS_PER_MIN
 #define MAX_DELETES 10
-#define KNOWN_TRIGGERS                                                                    \
+#define KNOWN_TRIGGERS                                                           \
 	"oneoff, interval, resource, sql, or NAME of a program trigger-NAME in " \
 	"$ALM_PLUGIN_DIR"
 
@@ -43,9 +43,7 @@ static int unknown_trigger(const struct run_command *c, const char *name, struct
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	for (const char *const *p = plugins_names(c->plugins, PLUGIN_TRIGGER); *p; p++)
 		visible_addf(&b, "%s%s", b.len ? ", " : ": ", *p);
-	return error_set(
-		err, E_USAGE,
-		"--trigger %.60s: want " KNOWN_TRIGGERS "%s", name, b.buf);
+	return error_set(err, E_USAGE, "--trigger %.60s: want " KNOWN_TRIGGERS "%s", name, b.buf);
 }
 
 /* The name of what is run, where no rollout has told it yet. */
@@ -165,16 +163,18 @@ static int refuse_idle(const struct run_command *c, struct error *err)
 				 "--database-connections-file");
 	if (cli_value(c->cli, "database-connections-file") && !reads_rows &&
 	    !cli_value(c->cli, "source.database.file"))
-		return error_set(err, E_USAGE,
-				 "--database-connections-file says nothing without --trigger sql or "
-				 "--source.database.file");
+		return error_set(
+			err, E_USAGE,
+			"--database-connections-file says nothing without --trigger sql or "
+			"--source.database.file");
 	return cli_flag(c->cli, "render-only") ? refuse_writing(c->cli, err) : 0;
 }
 
 int run_options_read(struct run_command *c, struct error *err)
 {
 	if (run_feedback_check(c->cli, err) < 0 ||
-	    run_sql_databases(c->cli, &c->databases, err) < 0 || read_trigger(c, err) < 0 || refuse_idle(c, err) < 0)
+	    run_sql_databases(c->cli, &c->databases, err) < 0 || read_trigger(c, err) < 0 ||
+	    refuse_idle(c, err) < 0)
 		return -err->code;
 	if (cli_duration(c->cli, "trigger.interval.duration", INTERVAL_NS, &c->interval_ns, err) <
 		    0 ||

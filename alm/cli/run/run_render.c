@@ -148,9 +148,10 @@ static int unknown(const char *name, const struct plugins *plugins, struct error
 
 static int read_plugin(struct run_renderer *r, const char *name, struct error *err)
 {
-	static const char *const others[] = {"renderer.file.dir", "renderer.jsonnet.entrypoint",
-					     "renderer.jsonnet.jpaths", "renderer.jsonnet.ext-str",
-					     "source.database.file", NULL};
+	static const char *const others[] = {
+		"renderer.file.dir",       "renderer.jsonnet.entrypoint",
+		"renderer.jsonnet.jpaths", "renderer.jsonnet.ext-str",
+		"source.database.file",    NULL};
 	if (!cstr_in(name, plugins_names(r->plugins, PLUGIN_RENDERER)))
 		return unknown(name, r->plugins, err);
 	r->plugin = name;
