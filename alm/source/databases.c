@@ -123,7 +123,7 @@ static const struct database *find(const struct databases *d, const char *name)
 static int read_connections(struct str text, const char *path, struct arena *a,
 			    struct databases *ret, struct error *err)
 {
-	const struct obj *list;
+	const struct obj *list = NULL;
 	if (read_list(text, "connections", a, &list, err) < 0)
 		return -err->code;
 	ret->items = ARENA_ARRAY(a, struct database, obj_len(list));
@@ -195,7 +195,7 @@ static int read_query(const struct obj *o, const char *at, const struct database
 static int read_queries(struct str text, const struct databases *d, struct arena *a,
 			struct database_queries *ret, struct error *err)
 {
-	const struct obj *list;
+	const struct obj *list = NULL;
 	if (read_list(text, "queries", a, &list, err) < 0)
 		return -err->code;
 	ret->items = ARENA_ARRAY(a, struct database_query, obj_len(list));

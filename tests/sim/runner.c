@@ -270,6 +270,16 @@ static void *start_resource(struct world *w, struct loop *l, struct transport *t
 	return runner_new(w, l, t, RESOURCE, NULL, 0);
 }
 
+void runner_kill(struct world *w)
+{
+	struct runner *x = w->program;
+	if (!x) /* it has crashed by itself */
+		return;
+	run_free(STEAL(x->run));
+	x->at = 0;
+	start(x);
+}
+
 const struct program runner_oneoff = {.start = start_oneoff, .stop = runner_stop};
 const struct program runner_interval = {.start = start_interval, .stop = runner_stop};
 const struct program runner_resource = {.start = start_resource, .stop = runner_stop};

@@ -17,6 +17,8 @@ extern const struct program runner_oneoff, runner_interval, runner_resource;
  * so. The one that has the Lease is killed; another process of it is there 20 s later. */
 extern const struct program runner_pair;
 void runner_pair_kill(struct world *w);
+/* The run is killed; another one is there at once. Not of a pair. */
+void runner_kill(struct world *w);
 
 /* Whatever is written is in the inventory by then; whatever is deleted is ours; at rest both agree.
  * Scenario's observe and, as the first of its converged(), the last. */

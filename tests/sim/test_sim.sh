@@ -68,6 +68,7 @@ apart() {
 	later sim__random_faults_on_alm_run_at_an_interval --scenario interval --runs "$few"
 	later sim__random_faults_on_alm_run_for_objects --scenario resource --runs "$few"
 	later sim__two_alm_run_of_one_bundle --scenario pair --runs "$(((few + 4) / 5))"
+	later sim__random_faults_on_a_canary --scenario canary --runs "$(((few + 6) / 7))"
 	for s in remove drift resource; do
 		later sim__answers_that_overtake_each_other_on_$s --scenario $s --fault answer-held --runs "$few"
 	done
@@ -113,6 +114,7 @@ collect sim__a_strategy_is_deleted_while_its_app_lives
 collect sim__random_faults_on_alm_run_once
 collect sim__random_faults_on_alm_run_at_an_interval
 collect sim__random_faults_on_alm_run_for_objects
+collect sim__random_faults_on_a_canary
 for s in remove drift resource; do
 	collect sim__answers_that_overtake_each_other_on_$s
 done

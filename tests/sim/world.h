@@ -115,6 +115,7 @@ struct world {
 	void (*before_turn)(struct world *w, void *arg);
 	void *hook_arg;
 	char *noted; /* what a scenario keeps for its end */
+	int64_t noted_ns;
 
 	struct map *user_deleted; /* keys of the store that the user deleted, see writes.c */
 	struct map *files;        /* name -> struct world_file, the catalog folder */

@@ -334,6 +334,27 @@ static void test_unit_canary__no_answer_is_no_figure(void **state)
 	unit_fixture_release(&w.x);
 }
 
+/* Who says that no figures are needed says it of the live one, too: nobody answers, and it ends all the same. */
+static void test_unit_canary__what_is_skipped_is_not_asked_afterwards(void **state)
+{
+	(void)state;
+	struct world w;
+	begin(&w, "{weight: 25}", METRIC);
+	w.answers = "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
+	assert_string_equal(run(&w, 2), "Running");
+	assert_string_equal(w.writes, "web-canary=web:2*1 ");
+	struct obj *c = live(&w, "web-canary");
+	meta_set_annotation(c, CANARY_SKIP, "we have looked");
+	view_fake_live_obj(&w.x.f, c);
+	w.n_asked = 0;
+	for (size_t i = 0; i < PASSES_MAX && unit_record_is_open(w.x.job.record); i++)
+		turn(&w);
+	assert_string_equal(obj_str(w.x.job.record, "state"), "Succeeded");
+	assert_string_equal(w.writes, "web-canary=web:2*1 web=web:2*3 -web-canary ");
+	assert_int_equal(w.n_asked, 0);
+	unit_fixture_release(&w.x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +366,7 @@ int main(void)
 		cmocka_unit_test(test_unit_canary__each_step_is_measured),
 		cmocka_unit_test(test_unit_canary__a_bad_figure_ends_it),
 		cmocka_unit_test(test_unit_canary__no_answer_is_no_figure),
+		cmocka_unit_test(test_unit_canary__what_is_skipped_is_not_asked_afterwards),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
