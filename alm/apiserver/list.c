@@ -172,8 +172,16 @@ bool list_matches(struct request *r, const struct list_options *l, struct text *
 {
 	if (!l || !l->selective)
 		return true;
+	uint64_t bits = (uint64_t)t->labels[1] << 32 | t->labels[0];
+	if (bits && selector_excludes(l->labels, bits))
+		return false;
 	CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
 	const struct obj *o = convert_read(r->kind, t, a);
+	if (o && !bits) {
+		bits = selector_bits(obj_path(o, "metadata.labels"));
+		t->labels[0] = (uint32_t)bits;
+		t->labels[1] = (uint32_t)(bits >> 32);
+	}
 	return o && options_match(l, o);
 }
 

@@ -45,6 +45,13 @@ repository() {
 	git -C "$2" checkout -q -b main
 }
 
+# What a server that was just started wrote, its port first; a loaded machine takes its time.
+written() { # FILE
+	# shellcheck disable=SC2016 # the inner shell's
+	timeout 90 sh -c 'until [ -s "$1" ]; do sleep 0.1; done' - "$1"
+	cat "$1"
+}
+
 free_port() {
 	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }

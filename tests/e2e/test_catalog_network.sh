@@ -28,11 +28,7 @@ while True:
     c.close()' >"$web/silent" 2>"$web/connected" &
 pids="$pids $!"
 trap 'kill $pids 2>/dev/null; up_stop; rm -rf "$dir"' EXIT
-for _ in $(seq 100); do
-	[ -s "$web/port" ] && [ -s "$web/silent" ] && break
-	sleep 0.1
-done
-port=$(cat "$web/port") silent=$(cat "$web/silent")
+port=$(written "$web/port") silent=$(written "$web/silent")
 synced() { k get catalog "$1" -o 'jsonpath={.status.conditions[?(@.type=="Synced")].reason}'; }
 message() { k get catalog "$1" -o 'jsonpath={.status.conditions[?(@.type=="Synced")].message}'; }
 add() { alm catalog add "$1" "$2" --secret web >/dev/null; }

@@ -65,13 +65,12 @@ openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=recorder -addext subjectAltN
 	-keyout key.pem -out cert.pem 2>/dev/null
 python3 "$recorder" port cert.pem key.pem "${hostport%:*}" "${hostport#*:}" requests 2>recorder.err &
 recording=$!
-timeout 60 sh -c 'until [ -s port ]; do sleep 0.1; done'
 (
 	umask 077
 	cat >account.kubeconfig <<END
 apiVersion: v1
 kind: Config
-clusters: [{name: c, cluster: {server: "https://127.0.0.1:$(cat port)", certificate-authority: $dir/cert.pem}}]
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:$(written port)", certificate-authority: $dir/cert.pem}}]
 users: [{name: u, user: {token: $(k create token alm-controller -n alm-system)}}]
 contexts: [{name: c, context: {cluster: c, user: u}}]
 current-context: c

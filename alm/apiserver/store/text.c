@@ -9,6 +9,7 @@ struct text *text_new(struct str s)
 	t->refs = 1;
 	t->len = (unsigned)s.len;
 	t->stamp = 0;
+	t->labels[0] = t->labels[1] = 0;
 	if (s.len)
 		memcpy(t->bytes, s.ptr, s.len);
 	t->bytes[s.len] = '\0';
