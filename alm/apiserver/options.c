@@ -235,7 +235,7 @@ static int fields_value(struct request *r, struct list_options *ret, struct erro
 				 err) < 0)
 		return -err->code;
 	arena_defer(r->arena, free_field_selector, ret->fields);
-	ret->selective = text && *text;
+	ret->by_fields = text && *text;
 	if (*r->name && !cstr_eq(field_selector_exact(ret->fields, "metadata.name"), r->name))
 		return fail_code(r, E_BADREQUEST, err,
 				 "fieldSelector metadata.name doesn't match requested name");
@@ -250,7 +250,7 @@ static int selectors_value(struct request *r, struct list_options *ret, struct e
 	arena_defer(r->arena, free_selector, ret->labels);
 	if (fields_value(r, ret, err) < 0)
 		return -err->code;
-	ret->selective = ret->selective || !selector_is_empty(ret->labels);
+	ret->selective = ret->by_fields || !selector_is_empty(ret->labels);
 	return 0;
 }
 
