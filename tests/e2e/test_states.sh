@@ -56,9 +56,12 @@ soon "B3 good values start at once" "2 2" k get deployment -n etcd etcd-operator
 soon "B3 and are installed" "0.9.5 Installed" state
 values '{"replicas":1,"image":{"tag":"y-fail"}}'
 soon "B3 bad again" "0.9.5 UpgradeBlocked" state
+# The phase may be over before anybody looks: the log has it.
+verified() { alm audit query --data-dir "$data" --type Transition --limit 10000 -o json | jq '[.[] | select(.body.to == "Verifying")] | length'; }
+before=$(verified)
 run_step "B3 the step" "$(next_steps etcd | head -1)"
 is "B3 pins nothing" "" "$(k get apptype etcd -o 'jsonpath={.spec.upgrade.to}')"
-soon "B3 the retry tries them again at once" "Verifying" ist '{.status.phase}'
+soon "B3 the retry tries them again at once" $((before + 1)) verified
 soon "B3 and they fail again" "0.9.5 UpgradeBlocked" state
 k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"onFailure":"Stay","to":null}}}' >/dev/null
 values '{"replicas":1,"image":{"tag":"z-fail"}}'
