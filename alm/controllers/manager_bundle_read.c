@@ -96,6 +96,7 @@ void bundle_slot_free(void *p)
 	obj_unref(s->read);
 	obj_unref(s->record);
 	obj_unref(s->source);
+	obj_unref(s->steers);
 	xfree(s->head);
 	xfree(s->dir);
 	xfree(s->name);

@@ -31,8 +31,11 @@ static void notice(struct bundle_slot *s)
 
 static const struct unit_job *side_job(void *arg, const char *key)
 {
-	const struct bundle_slot *s = slot_of_key(arg, key);
-	return s && s->job.unit ? &s->job : NULL;
+	struct bundle_slot *s = slot_of_key(arg, key);
+	if (!s || !s->job.unit)
+		return NULL;
+	bundle_sweep_steer(s);
+	return &s->job;
 }
 
 static void side_each(void *arg, void (*fn)(void *fn_arg, const char *key), void *fn_arg)
@@ -175,6 +178,7 @@ static void set_job(struct bundle_slot *s, const struct obj *bundle, const struc
 	s->job.adopts = b->adopts;
 	s->job.takes = b->takes;
 	s->job.spares = b->spares;
+	s->sweeps = b->sweeps;
 	s->job.orphans = b->orphans;
 	s->job.deleting = meta_is_deleting(bundle);
 	s->job.made_nothing = !has_made(bundle);

@@ -18,7 +18,8 @@ extern const struct work_kind sync_work;   /* read a catalog's source: body, key
 extern const struct work_kind fetch_work;  /* read an archive: key its digest */
 extern const struct work_kind render_work; /* an archive in the sandbox: key the id of its fetch */
 extern const struct work_kind survey_work; /* live read of objects, as ALM */
-/* Metadata of whatever has the labels of body.selector, of every kind: all lists, or the error. */
+/* Metadata of whatever has the labels of body.selector, of every kind: all lists, or the error. Or rows
+ * (stray.h) of what may be nobody's in body.namespaces. */
 extern const struct work_kind gather_work;
 extern const struct work_kind ask_work;    /* live answers to what a template or a step needs */
 extern const struct work_kind gate_work;   /* judge a planned CRD by the cluster (live_gate.h) */
