@@ -67,6 +67,7 @@ apart() {
 	later sim__random_faults_on_alm_run_once --scenario oneoff --runs "$few"
 	later sim__random_faults_on_alm_run_at_an_interval --scenario interval --runs "$few"
 	later sim__random_faults_on_alm_run_for_objects --scenario resource --runs "$few"
+	later sim__random_faults_on_what_nobody_declared --scenario sweep --runs "$(((few + 4) / 5))"
 	later sim__two_alm_run_of_one_bundle --scenario pair --runs "$(((few + 4) / 5))"
 	later sim__random_faults_on_a_canary --scenario canary --runs "$(((few + 6) / 7))"
 	for s in remove drift resource; do
@@ -115,6 +116,7 @@ collect sim__random_faults_on_alm_run_once
 collect sim__random_faults_on_alm_run_at_an_interval
 collect sim__random_faults_on_alm_run_for_objects
 collect sim__random_faults_on_a_canary
+collect sim__random_faults_on_what_nobody_declared
 for s in remove drift resource; do
 	collect sim__answers_that_overtake_each_other_on_$s
 done
@@ -143,6 +145,7 @@ for s in oneoff interval resource; do
 		check "sim__a_${f}_at_every_write_of_alm_run_$s" --scenario $s --exhaustive --only $f --every "$every"
 	done
 done
+check sim__one_fault_at_every_point_of_what_nobody_declared --scenario sweep --exhaustive --writes-only --every "$((every * 2))"
 check sim__power_loss_at_every_disk_operation --disk
 check sim__power_loss_at_every_disk_operation_of_an_upgrade_of_the_layout --upgrade
 

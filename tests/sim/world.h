@@ -72,6 +72,8 @@ struct scenario {
 	int (*converged)(struct world *w, struct error *err);
 	/* Sees every request that reaches the server; NULL: none. */
 	void (*observe)(struct world *w, const struct http_request *r, bool faulty);
+	/* May it be deleted without a mark of ALM? NULL: nothing may. */
+	bool (*is_stray)(const struct obj *o);
 	void (*setup)(struct world *w); /* before the first start: files */
 };
 
