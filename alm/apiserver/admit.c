@@ -422,9 +422,10 @@ static const struct {
 
 void admit_default(struct mutation *m)
 {
-	if (autoscaler_is_v1(m->kind) && m->after) /* gets those of v2 when it is stored */
+	if (autoscaler_is_v1(m->kind) && m->after) { /* gets those of v2 when it is stored */
+		m->too_large = autoscaler_too_much(m->after);
 		autoscaler_default_v1(m->after);
-	else if (!(m->kind->flags & KIND_CUSTOM) && m->after)
+	} else if (!(m->kind->flags & KIND_CUSTOM) && m->after)
 		defaults_set(m->after, m->resource->group, m->resource->plural);
 	EACH_RULE(i, m)
 	if (rules[i].set_default)
@@ -450,6 +451,12 @@ static const struct obj *judged(const struct mutation *m, const struct obj *o)
 
 void admit_validate(struct mutation *m, struct field_errors *e)
 {
+	if (m->too_large)
+		field_errors_add(e, FIELD_TOO_MANY,
+				 arena_fmt(e->arena, "metadata.annotations[%s]", m->too_large),
+				 "Too many: must have at most %d maps and lists; write it as "
+				 "autoscaling/v2",
+				 AUTOSCALE_NODES_MAX);
 	if (!m->is_status && !(m->kind->flags & KIND_CUSTOM))
 		builtin_check(m->resource->group, m->resource->plural, judged(m, m->after),
 			      judged(m, m->before), e);

@@ -37,6 +37,7 @@ struct mutation {
 	const struct obj *delete_options; /* of a deletion, as its body states them, or NULL */
 	bool is_put, is_status, is_apply;
 	bool is_bare, is_unconditional; /* a PUT that states no uid, no revision */
+	const char *too_large;          /* an annotation that is not read; NULL: none */
 	bool by_webhook;                /* after is what one, or a policy, made of it */
 	bool keep_managers;             /* after has its managedFields already (apply) */
 	bool whole; /* status comes with the object, of the server's own writers alone */

@@ -21,10 +21,13 @@ static int check_identity(struct mutation *m, struct error *err)
 	const char *uid = meta_uid(m->after), *real = meta_uid(m->before);
 	if (!uid || cstr_eq(uid, real))
 		return 0;
-	if (!m->is_put)
-		return fail_invalid_one(r, m->kind->group, m->kind->kind, m->name, FIELD_INVALID,
-					"metadata.uid", err,
-					"Invalid value: \"%s\": field is immutable", uid);
+	if (!m->is_put) {
+		struct field_errors *e = mutation_errors(r);
+		for (int i = 0; i < (m->kind->flags & KIND_META_ONCE ? 1 : 2); i++)
+			field_errors_add(e, FIELD_INVALID, "metadata.uid",
+					 "Invalid value: \"%s\": field is immutable", uid);
+		return fail_invalid(r, m->kind->group, m->kind->kind, m->name, e, err);
+	}
 	const char *at = *m->ns ? arena_fmt(r->arena, "%s/%s", m->ns, m->name) : m->name;
 	return fail_conflict(r, m->name, err,
 			     "StorageError: invalid object, Code: 4, Key: /registry/%s/%s/%s, "

@@ -288,11 +288,16 @@ void object_meta_validate(const struct kind *k, const struct obj *o, const struc
 	else
 		field_errors_add(e, FIELD_REQUIRED, "metadata.name",
 				 "Required value: name or generateName is required");
-	validate_labels(obj_path(o, "metadata.labels"), e);
-	validate_annotations(obj_path(o, "metadata.annotations"), e);
-	validate_owners(o, e);
+	/* Of an update the real server judges these by its own rules and, mostly, by the kind's, which has them twice. */
+	bool again = before && !(k->flags & (KIND_CUSTOM | KIND_META_ONCE));
+	for (int i = 0; i < (again ? 3 : 1); i++) {
+		validate_labels(obj_path(o, "metadata.labels"), e);
+		validate_annotations(obj_path(o, "metadata.annotations"), e);
+		validate_owners(o, e);
+	}
 	validate_finalizers(o, e);
-	validate_deletion(o, before, e);
+	for (int i = 0; i < (again ? 2 : 1); i++)
+		validate_deletion(o, before, e);
 	validate_kube_finalizers(k, o, e);
 }
 

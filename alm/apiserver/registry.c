@@ -333,8 +333,8 @@ static int no_kubelet(struct request *r, struct error *err)
 	if (r->server->simulate && cstr_eq(r->subresource, "log"))
 		return pods_log(r, err);
 	return fail_code(r, E_UNSUPPORTED, err,
-			 "pods/%s of %s: this server runs no containers, it has no kubelet",
-			 r->subresource, r->name);
+			 "%s/%s of %s: this server runs no containers, it has no kubelet",
+			 r->resource, r->subresource, r->name);
 }
 
 static int act_on_pod(struct request *r, struct error *err)

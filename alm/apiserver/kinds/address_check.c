@@ -18,7 +18,7 @@ static bool read_ip(struct str s, struct address *ret, bool *ret_zero)
 	char plain[64] = {0};
 	size_t n = 0;
 	*ret_zero = false;
-	if (s.len >= sizeof(plain) || memchr(s.ptr, 0, s.len))
+	if (!s.len || s.len >= sizeof(plain) || memchr(s.ptr, 0, s.len))
 		return false;
 	bool v6 = str_find_char(s, ':') >= 0;
 	for (size_t i = 0; i < s.len; i++) {
@@ -120,7 +120,7 @@ void check_cidr(struct field_errors *e, const char *path, const char *text, bool
 void check_service_cidr(struct field_errors *e, const struct obj *o)
 {
 	const struct obj *list = obj_path(o, CIDRS);
-	struct address a[2];
+	struct address a[2] = {0};
 	bool zero;
 	int64_t prefix;
 	if (!obj_len(list)) {

@@ -60,9 +60,24 @@ static struct obj *decoded(struct obj *list, const char *type)
 	return NULL;
 }
 
+static bool is_too_much(const char *text)
+{
+	size_t n = 0;
+	for (; text && *text; text++)
+		n += *text == '{' || *text == '[';
+	return n > AUTOSCALE_NODES_MAX;
+}
+
+/* What is read of one. */
+static struct obj *read_annotation(const struct obj *annotations, const char *key)
+{
+	const char *text = obj_as_string(obj_get(annotations, key));
+	return is_too_much(text) ? NULL : autoscale_parsed(text);
+}
+
 static struct obj *annotated(const struct obj *annotations, const char *key)
 {
-	struct obj *o = autoscale_parsed(obj_as_string(obj_get(annotations, key)));
+	struct obj *o = read_annotation(annotations, key);
 	if (obj_type(o) == OBJ_LIST)
 		return o;
 	obj_unref(o);
@@ -88,8 +103,7 @@ static struct obj *annotated_metrics(const struct obj *annotations, const char *
 /* NULL: none that decodes, or an empty one. */
 static struct obj *annotated_behavior(const struct obj *annotations)
 {
-	CLEANUP(obj_unrefp) struct obj *o =
-		autoscale_parsed(obj_as_string(obj_get(annotations, BEHAVIOR)));
+	CLEANUP(obj_unrefp) struct obj *o = read_annotation(annotations, BEHAVIOR);
 	struct obj *list = obj_list();
 	obj_append(list, autoscale_behavior_as(o, false));
 	CLEANUP(obj_unrefp) struct obj *out =
@@ -273,6 +287,15 @@ void autoscaler_default_v1(struct obj *o)
 			obj_del(annotations, made_here[i]);
 	spec_to_v1(o, annotations);
 	set_annotations(o, annotations);
+}
+
+const char *autoscaler_too_much(const struct obj *o)
+{
+	const struct obj *annotations = obj_path(o, "metadata.annotations");
+	for (size_t i = 0; i < ARRAY_LEN(made_here); i++)
+		if (is_too_much(obj_as_string(obj_get(annotations, made_here[i]))))
+			return made_here[i];
+	return NULL;
 }
 
 void autoscaler_forget(struct obj *o)

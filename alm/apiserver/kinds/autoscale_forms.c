@@ -66,6 +66,7 @@ struct obj *autoscale_parsed(const char *text)
 	return text && json_parse(str_of(text), &o, &ignored) == 0 ? o : NULL;
 }
 
+/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
 /* References and selectors, as Go prints them: members in the order of the type, labels by name. */
 static struct obj *in_order(const struct obj *v)
 {
@@ -86,13 +87,15 @@ static struct obj *in_order(const struct obj *v)
 		if (member && strcmp(order[i], "matchLabels") == 0) {
 			CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
 			json_print_canonical(member, &b);
-			obj_set(out, order[i], autoscale_parsed(b.buf));
+			struct obj *sorted = autoscale_parsed(b.buf);
+			obj_set(out, order[i], sorted ? sorted : obj_copy(member));
 		} else if (member) {
 			obj_set(out, order[i], in_order(member));
 		}
 	}
 	return out;
 }
+/* NOLINTEND(misc-no-recursion) */
 
 /* One metric in the other form; NULL: it has none. */
 struct obj *autoscale_metric_as(const struct obj *metric, const struct autoscale_member *m,

@@ -55,8 +55,14 @@ static void test_pods__what_needs_a_kubelet_is_refused_with_the_reason(void **st
 {
 	(void)state;
 	make_pod("ev", "True");
-	static const char *const paths[] = {PODS "/ev/log", PODS "/ev/exec?command=ls",
-					    PODS "/ev/attach", PODS "/ev/portforward"};
+	static const char *const paths[] = {
+		PODS "/ev/log",           PODS "/ev/exec?command=ls",
+		PODS "/ev/attach",        PODS "/ev/portforward",
+		PODS "/ev/proxy",         "/api/v1/namespaces/default/services/web/proxy",
+		"/api/v1/nodes/box/proxy"};
+	expect(201, "POST", "/api/v1/nodes", "{\"metadata\":{\"name\":\"box\"}}");
+	expect(201, "POST", "/api/v1/namespaces/default/services",
+	       "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"ports\":[{\"port\":80}]}}");
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		struct answer a = expect(501, "GET", paths[i], NULL);
 		assert_true(str_contains(a.body, STR("it has no kubelet")));
