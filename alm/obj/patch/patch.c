@@ -108,8 +108,9 @@ static int missing(const char *op, const char *path, struct error *err)
 		{"move from", "move", "doc is missing from path", false},
 	};
 	size_t i = 0;
-	while (strcmp(words[i].op, op) != 0)
-		assert(++i < ARRAY_LEN(words));
+	while (i < ARRAY_LEN(words) && strcmp(words[i].op, op) != 0)
+		i++;
+	assert(i < ARRAY_LEN(words));
 	const char *quote = words[i].quoted ? "\"" : "";
 	return error_set(err, E_INVALID, "%s operation does not apply: %s: %s%s%s: missing value",
 			 words[i].name, words[i].what, quote, path, quote);
