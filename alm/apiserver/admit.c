@@ -6,6 +6,7 @@
 #include "alm/apiserver/admission/hook_check.h"
 #include "alm/apiserver/admission/match.h"
 #include "alm/apiserver/admission/policy_check.h"
+#include "alm/apiserver/admit_platform.h"
 #include "alm/apiserver/auth/approval.h"
 #include "alm/apiserver/auth/rbac.h"
 #include "alm/apiserver/core.h"
@@ -213,31 +214,6 @@ static void aggregation_validate(struct mutation *m, struct field_errors *e)
 				 "Invalid value: must have at most %d items", RBAC_SELECTORS_MAX);
 }
 
-/* A list and the member that was there before it are one: the list's first. What states only one of them is heard; of two that
- * differ, the member. */
-static void default_plural(struct obj *o, const char *one, const char *many, const char *key)
-{
-	const char *single = obj_str(o, one);
-	const struct obj *first = obj_at(obj_get(o, many), 0);
-	const char *listed = key ? obj_str(first, key) : obj_as_string(first);
-	if (obj_type(o) != OBJ_MAP || cstr_eq(single, listed))
-		return;
-	if (!single || !*single) {
-		obj_set_str(o, one, listed);
-		return;
-	}
-	struct obj *list = obj_list(), *item = key ? obj_map() : obj_string(single);
-	if (key)
-		obj_set_str(item, key, single);
-	obj_append(list, item);
-	obj_set(o, many, list);
-}
-
-static void pod_default(struct mutation *m)
-{
-	default_plural(obj_get_mut(m->after, "status"), "podIP", "podIPs", "ip");
-}
-
 /* Controllers take a Pod without a phase for one that was not created. */
 static void pod_late(struct mutation *m)
 {
@@ -246,66 +222,6 @@ static void pod_late(struct mutation *m)
 		return;
 	obj_set_path(m->after, "status.phase", obj_string("Pending"));
 	obj_set_path(m->after, "status.qosClass", obj_string(pod_quality(m->after)));
-}
-
-static void node_default(struct mutation *m)
-{
-	default_plural(obj_get_mut(m->after, "spec"), "podCIDR", "podCIDRs", NULL);
-}
-
-/* What a node tells of itself is there from the start. */
-static void node_late(struct mutation *m)
-{
-	static const char *const facts[] = {"machineID",       "systemUUID",
-					    "bootID",          "kernelVersion",
-					    "osImage",         "containerRuntimeVersion",
-					    "kubeletVersion",  "kubeProxyVersion",
-					    "operatingSystem", "architecture"};
-	obj_del_path(m->after, "spec.configSource"); /* of a feature that is gone */
-	if (m->head || obj_path(m->after, "status.nodeInfo"))
-		return;
-	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
-		obj_set_path(m->after, arena_fmt(m->r->arena, "status.nodeInfo.%s", facts[i]),
-			     obj_string(""));
-	obj_set_path(m->after, "status.daemonEndpoints.kubeletEndpoint.Port", obj_int(0));
-}
-
-/* Fields of features that are off by default go, unless they are there. */
-static void drop_new(struct mutation *m, const char *path)
-{
-	if (!m->before || !obj_path(m->before, path))
-		obj_del_path(m->after, path);
-}
-
-static void lease_late(struct mutation *m)
-{
-	drop_new(m, "spec.strategy");
-	drop_new(m, "spec.preferredHolder");
-}
-
-static void driver_late(struct mutation *m)
-{
-	drop_new(m, "spec.preventPodSchedulingIfMissing");
-}
-
-/* How often the template changed; what the client says of it does not count. */
-#define TEMPLATES "deprecated.daemonset.template.generation"
-
-static void daemon_default(struct mutation *m)
-{
-	const char *had = meta_annotation(m->before, TEMPLATES);
-	if (!m->is_status)
-		meta_set_annotation(m->after, TEMPLATES, had ? had : "1");
-}
-
-static void daemon_late(struct mutation *m)
-{
-	const char *had = meta_annotation(m->before, TEMPLATES);
-	int64_t n = 0;
-	if (m->is_status || !m->head || !had || !str_parse_i64(str_of(had), &n) ||
-	    same(obj_path(m->before, "spec.template"), obj_path(m->after, "spec.template")))
-		return;
-	meta_set_annotation(m->after, TEMPLATES, arena_fmt(m->r->arena, "%lld", (long long)n + 1));
 }
 
 static void range_default(struct mutation *m)
@@ -390,8 +306,8 @@ static const struct {
 	{"", "services", NULL, service_late, service_validate},
 	{"", "events", NULL, event_late, event_validate},
 	{"", "limitranges", range_default, NULL, NULL},
-	{"", "nodes", node_default, node_late, NULL},
-	{"", "pods", pod_default, pod_late, NULL},
+	{"", "nodes", admit_node_default, admit_node_late, NULL},
+	{"", "pods", admit_pod_default, pod_late, NULL},
 	{ADMISSION_GROUP, "mutatingadmissionpolicies", policy_default_of, NULL, mutating_validate},
 	{ADMISSION_GROUP, "mutatingadmissionpolicybindings", binding_default_of, NULL,
 	 mutating_binding_validate},
@@ -403,10 +319,10 @@ static const struct {
 	 binding_validate},
 	{ADMISSION_GROUP, "validatingwebhookconfigurations", hooks_default_of, NULL,
 	 hooks_validate_of},
-	{"apps", "daemonsets", daemon_default, daemon_late, NULL},
+	{"apps", "daemonsets", admit_daemon_default, admit_daemon_late, NULL},
 	{"batch", "jobs", NULL, job_late, NULL},
-	{"coordination.k8s.io", "leases", NULL, lease_late, NULL},
-	{"storage.k8s.io", "csidrivers", NULL, driver_late, NULL},
+	{"coordination.k8s.io", "leases", NULL, admit_lease_late, NULL},
+	{"storage.k8s.io", "csidrivers", NULL, admit_driver_late, NULL},
 	{RBAC_GROUP, "clusterroles", NULL, NULL, aggregation_validate},
 	{APPROVAL_GROUP, APPROVAL_PLURAL, approval_default, NULL, approval_validate},
 	{CRD_GROUP, "customresourcedefinitions", crd_default_of, crd_late, crd_validate_of},
