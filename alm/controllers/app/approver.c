@@ -1,5 +1,6 @@
 #include "alm/controllers/app/approver.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/base/clock.h"
@@ -45,21 +46,32 @@ void approver_ask(const struct view *v, const struct obj *strategy, struct plan 
 	x->body = obj_keep(v->a, rows);
 }
 
-/* When its spec was last written; INT64_MAX: not known. */
-static int64_t written_at(const struct obj *o)
+/* When its content, the member of this name, was last written; INT64_MAX: not known. */
+static int64_t written_at(const struct obj *o, const char *member)
 {
-	int64_t made, written;
+	const struct obj *entries = obj_path(o, "metadata.managedFields");
+	char field[32];
+	int64_t made, written, last = INT64_MIN;
+	(void)snprintf(field, sizeof(field), "f:%s", member);
+	for (size_t i = 0; i < obj_len(entries); i++) {
+		const struct obj *e = obj_at(entries, i);
+		const char *time = obj_str(e, "time");
+		if (!obj_get(obj_get(e, "fieldsV1"), field))
+			continue;
+		if (!time || !clock_parse(str_of(time), &written))
+			return INT64_MAX;
+		if (written > last)
+			last = written;
+	}
 	const char *created = obj_str(o, "metadata.creationTimestamp");
-	const char *time = obj_str(meta_last_entry(o, NULL), "time");
-	if (!created || !time || !clock_parse(str_of(created), &made) ||
-	    !clock_parse(str_of(time), &written))
+	if (last == INT64_MIN || !created || !clock_parse(str_of(created), &made))
 		return INT64_MAX;
-	return made > written ? made : written;
+	return made > last ? made : last;
 }
 
-static bool is_settled(const struct obj *live, int64_t at_ns)
+static bool is_settled(const struct obj *live, const char *member, int64_t at_ns)
 {
-	int64_t written = written_at(live);
+	int64_t written = written_at(live, member);
 	return live && !meta_is_deleting(live) && written < at_ns - APPROVER_SETTLE_NS;
 }
 
@@ -68,7 +80,7 @@ static bool policy_holds(const struct obj *found, const struct yaml_documents *w
 	bool holds = true;
 	for (size_t i = 0; i < ARRAY_LEN(kinds) && holds; i++) {
 		const struct obj *live = obj_get(found, kinds[i]);
-		holds = i < want->n && is_settled(live, at_ns) &&
+		holds = i < want->n && is_settled(live, "spec", at_ns) &&
 			obj_equal(obj_get(live, "spec"), obj_get(want->items[i].value, "spec"));
 	}
 	return holds;
@@ -88,7 +100,7 @@ static struct obj *without_places(const struct obj *webhooks)
 static bool webhook_holds(const struct obj *found, const struct yaml_documents *want, int64_t at_ns)
 {
 	const struct obj *live = obj_get(found, webhook_kind);
-	if (!want->n || !is_settled(live, at_ns) || !obj_get(live, "webhooks"))
+	if (!want->n || !is_settled(live, "webhooks", at_ns) || !obj_get(live, "webhooks"))
 		return false;
 	CLEANUP(obj_unrefp) struct obj *is = without_places(obj_get(live, "webhooks"));
 	CLEANUP(obj_unrefp) struct obj *should =

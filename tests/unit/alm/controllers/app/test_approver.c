@@ -40,10 +40,11 @@ static void answer_of(struct world *w, const char *file, const char *made, const
 	assert_ok(yaml_parse(strbuf_str(&text), &docs, &err), &err);
 	for (size_t i = 0; i < docs.n; i++) {
 		struct obj *o = obj_copy(docs.items[i].value), *fields = NULL;
-		assert_ok(
-			json_parse(STR("[{\"manager\":\"kubectl\",\"fieldsV1\":{\"f:spec\":{}}}]"),
-				   &fields, &err),
-			&err);
+		const char *entries =
+			obj_has(o, "webhooks")
+				? "[{\"manager\":\"alm\",\"fieldsV1\":{\"f:webhooks\":{}}}]"
+				: "[{\"manager\":\"alm\",\"fieldsV1\":{\"f:spec\":{}}}]";
+		assert_ok(json_parse(str_of(entries), &fields, &err), &err);
 		obj_set_str(obj_at_mut(fields, 0), "time", written);
 		obj_set_path(o, "metadata.creationTimestamp", obj_string(made));
 		obj_set_path(o, "metadata.managedFields", fields);
