@@ -129,7 +129,7 @@ static int read_connections(struct str text, const char *path, struct arena *a,
 	ret->items = ARENA_ARRAY(a, struct database, obj_len(list));
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const char *at = arena_fmt(a, "connections[%zu]", i);
-		struct database one;
+		struct database one = {0};
 		if (read_connection(obj_at(list, i), at, path, a, &one, err) < 0)
 			return -err->code;
 		if (find(ret, one.name))
@@ -201,7 +201,7 @@ static int read_queries(struct str text, const struct databases *d, struct arena
 	ret->items = ARENA_ARRAY(a, struct database_query, obj_len(list));
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const char *at = arena_fmt(a, "queries[%zu]", i);
-		struct database_query one;
+		struct database_query one = {0};
 		if (read_query(obj_at(list, i), at, d, a, &one, err) < 0)
 			return -err->code;
 		if (database_query_find(ret, one.name))
