@@ -241,14 +241,20 @@ static void validate_finalizers(const struct obj *o, struct field_errors *e)
 	}
 }
 
-/* Those of built-in kinds are what the server knows, or have an owner's domain; kinds of the API's own extensions are not asked. */
+/* Those of built-in kinds are what the server knows, or have an owner's domain; some groups are not asked. */
 static void validate_kube_finalizers(const struct kind *k, const struct obj *o,
 				     struct field_errors *e)
 {
 	static const char *const known[] = {"kubernetes", "orphan", "foregroundDeletion", NULL};
 	const struct obj *list = obj_path(o, "metadata.finalizers");
-	bool free_of = k->flags & KIND_CUSTOM || cstr_has_prefix(k->group, "apiextensions.") ||
-		       cstr_has_prefix(k->group, "apiregistration.");
+	static const char *const not_asked[] = {"admissionregistration.k8s.io",
+						"apiextensions.k8s.io",
+						"apiregistration.k8s.io",
+						"coordination.k8s.io",
+						"node.k8s.io",
+						"policy",
+						NULL};
+	bool free_of = k->flags & KIND_CUSTOM || cstr_in(k->group, not_asked);
 	for (size_t i = 0; !free_of && i < obj_len(list); i++) {
 		const char *s = obj_as_string(obj_at(list, i));
 		if (!s || strchr(s, '/') || cstr_in(s, known))

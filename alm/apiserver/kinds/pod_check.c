@@ -303,8 +303,12 @@ static void check_container(const struct volumes *v, const char *path, const str
 /* One that ends before the others begin. */
 static void check_short_lived(struct field_errors *e, const char *path, const struct obj *c)
 {
-	static const char *const fields[] = {"lifecycle", "livenessProbe", "readinessProbe",
-					     "startupProbe"};
+	static const char *const fields[] = {"livenessProbe", "readinessProbe", "startupProbe"};
+	const struct obj *hooks = obj_get(c, "lifecycle");
+	if (hooks &&
+	    !(obj_len(hooks) == 1 && obj_has(hooks, "stopSignal"))) /* of a feature that is off */
+		check_forbidden(e, check_below(e, path, "lifecycle"),
+				"may not be set for init containers without restartPolicy=Always");
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		if (obj_has(c, fields[i]))
 			check_forbidden(e, check_below(e, path, fields[i]),

@@ -63,7 +63,9 @@ void check_csi_driver(struct field_errors *e, const struct obj *o)
 	const struct obj *period = obj_path(o, "spec.nodeAllocatableUpdatePeriodSeconds");
 	const struct obj *in_secrets = obj_path(o, "spec.serviceAccountTokenInSecrets");
 	int64_t n = 10;
-	field_errors_one_of(e, "spec.fsGroupPolicy", check_text(o, "spec.fsGroupPolicy"), policies);
+	if (obj_get(o, "spec")) /* which has its default */
+		field_errors_one_of(e, "spec.fsGroupPolicy", check_text(o, "spec.fsGroupPolicy"),
+				    policies);
 	check_tokens(e, obj_path(o, "spec.tokenRequests"));
 	for (size_t i = 0; i < obj_len(list); i++)
 		field_errors_one_of(e, "spec.volumeLifecycleModes", obj_as_string(obj_at(list, i)),
