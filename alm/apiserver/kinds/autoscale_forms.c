@@ -68,6 +68,7 @@ struct obj *autoscale_parsed(const char *text)
 
 /* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
 /* References and selectors, as Go prints them: members in the order of the type, labels by name. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as an object, OBJ_DEPTH_MAX */
 static struct obj *in_order(const struct obj *v)
 {
 	static const char *const order[] = {

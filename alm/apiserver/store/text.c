@@ -55,8 +55,8 @@ static const char *skip_string(const char *p, const char *end)
 	for (; p < end; p++) {
 		if (*p == '"')
 			return p + 1;
-		if (*p == '\\' && ++p == end)
-			break;
+		if (*p == '\\' && end - p > 1)
+			p++; /* what it escapes */
 	}
 	return end;
 }
