@@ -111,13 +111,13 @@ $(LIB): $(call obj,$(LIB_SRC)) $(BUILD)/embed.o $(BUILD)/api_types.o
 	$(Q)rm -f $@ && ar qcs $@ $^
 
 # The libraries' archives without their tables to unwind the stack (UNWIND).
-$(BUILD)/lib/made:
+$(BUILD)/lib/made: $(if $(STATIC),$(foreach l,$(LIBS),$(call has_archive,$(l))))
 	$(Q)rm -rf $(@D) && mkdir -p $(@D)
 	$(Q)$(foreach l,$(LIBS),$(if $(and $(STATIC),$(call has_archive,$(l))),objcopy -R .eh_frame -R .rela.eh_frame $(call has_archive,$(l)) $(@D)/lib$(l).a &&)) touch $@
 
-$(BUILD)/alm: $(call obj,$(MAIN_SRC)) $(LIB) | $(BUILD)/lib/made
+$(BUILD)/alm: $(call obj,$(MAIN_SRC)) $(LIB) $(BUILD)/lib/made
 	$(if $(V),,@echo "  LD $@")
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(ALM_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter-out %/made,$^) $(ALM_LIBS)
 
 # What tests share; a program takes what it uses of it, and of the library what that uses.
 $(TEST_LIB): $(call obj,$(TESTLIB_SRC))

@@ -10,6 +10,8 @@
 #include "crds/legacy_words.h"
 #include "crds/marks.h"
 
+#define GROUPS_MAX 100
+
 static bool is_definition(const struct kind *k)
 {
 	return cstr_eq(k->group, CRD_GROUP) && cstr_eq(k->plural, "customresourcedefinitions");
@@ -26,13 +28,14 @@ static bool was_made_of(const struct obj *o, struct str group)
 	return false;
 }
 
+/* At most GROUPS_MAX, as versions; more lead nowhere. */
 static void add_groups(struct obj *o, const char *groups)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	struct str rest = groups ? str_of(groups) : STR_NONE, one;
 	const char *has = meta_annotation(o, ANNOTATION_LEGACY_GROUP);
 	strbuf_adds(&b, has ? has : "");
-	while (str_next(&rest, ',', &one))
+	for (size_t n = 0; n < GROUPS_MAX && str_next(&rest, ',', &one); n++)
 		if (!was_made_of(o, one))
 			strbuf_addf(&b, "%s%.*s", b.len ? "," : "", STR_ARG(one));
 	if (b.len)

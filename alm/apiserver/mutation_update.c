@@ -6,7 +6,6 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/autoscale.h"
 #include "alm/apiserver/kinds/convert.h"
-#include "alm/apiserver/kinds/defaults.h"
 #include "alm/apiserver/object_meta.h"
 #include "alm/apiserver/status.h"
 #include "alm/obj/meta.h"
@@ -90,35 +89,6 @@ static int check_finalizers(struct mutation *m, struct error *err)
 	return fail_invalid(m->r, m->kind->group, m->kind->kind, m->name, e, err);
 }
 
-static void set_status_of(struct obj *o, const struct obj *from)
-{
-	const struct obj *v = obj_get(from, "status");
-	if (v)
-		obj_set(o, "status", obj_ref(v));
-	else
-		obj_del(o, "status");
-}
-
-void mutation_keep_status(struct mutation *m)
-{
-	if (!(m->kind->flags & KIND_STATUS) || m->whole)
-		return;
-	set_status_of(m->after, m->before);
-	if (autoscaler_is_v1(m->kind))
-		autoscaler_keep_status(m->after, m->before);
-}
-
-/* Another version's form of a status may say less of it. */
-void mutation_to_storage(const struct mutation *m, struct obj *o)
-{
-	convert_to_storage(m->kind, o);
-	if (!autoscaler_is_v1(m->kind))
-		return;
-	defaults_set(o, m->resource->group, m->resource->plural);
-	if (!m->is_status && !m->whole)
-		set_status_of(o, m->stored);
-}
-
 static void copy_path(struct obj *o, const struct obj *from, const char *path)
 {
 	const struct obj *v = obj_path(from, path);
@@ -126,6 +96,15 @@ static void copy_path(struct obj *o, const struct obj *from, const char *path)
 		obj_set_path(o, path, obj_ref(v));
 	else
 		obj_del_path(o, path);
+}
+
+void mutation_keep_status(struct mutation *m)
+{
+	if (!(m->kind->flags & KIND_STATUS) || m->whole)
+		return;
+	copy_path(m->after, m->before, "status");
+	if (autoscaler_is_v1(m->kind))
+		autoscaler_keep_status(m->after, m->before);
 }
 
 /* The main endpoint keeps status; the status endpoint keeps everything else, and others but what
@@ -146,7 +125,7 @@ static void split_status(struct mutation *m)
 	if (only)
 		copy_path(o, m->after, only);
 	else
-		set_status_of(o, m->after);
+		copy_path(o, m->after, "status");
 	if (autoscaler_is_v1(m->kind))
 		autoscaler_keep_status(o, m->after);
 	const struct obj *managed = obj_path(m->after, "metadata.managedFields");

@@ -75,7 +75,7 @@ static int find_target(struct cli *c, struct kubeconfig_target *t, struct error 
 	const char *url = cli_value(c, "master");
 	struct error own = ERROR_INIT;
 	int r = read_target(c, t, &own);
-	bool none = r == -E_NOTFOUND && url && !default_kubeconfig(c);
+	bool none = r == -E_NOTFOUND && url && !default_kubeconfig(c) && !cli_value(c, "context");
 	size_t n = url ? strlen(url) : 0;
 	if (r < 0 && !none)
 		return error_copy(err, &own);
@@ -86,7 +86,7 @@ static int find_target(struct cli *c, struct kubeconfig_target *t, struct error 
 	    host[3] == '/' || strpbrk(url, "@?#"))
 		return error_set(err, E_USAGE,
 				 "--master %.200s: want https://HOST[:PORT], without user name",
-				 url);
+				 strchr(url, '@') ? "URL" : url);
 	while (url[n - 1] == '/')
 		n--;
 	if (none)

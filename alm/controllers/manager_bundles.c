@@ -168,8 +168,9 @@ static int read_spec(const struct bundle_slot *s, const struct obj *bundle, stru
 
 static void set_job(struct bundle_slot *s, const struct obj *bundle, const struct bundle_spec *b)
 {
-	bool approved =
-		b->prune_approved && cstr_eq(b->prune_approved, obj_str(s->source, "commit"));
+	/* who has approved orphans has said nothing of what a revision deletes */
+	bool approved = b->prune_approved && !b->orphans_approved &&
+			cstr_eq(b->prune_approved, obj_str(s->source, "commit"));
 	s->job.source = s->source;
 	s->job.as = b->account;
 	s->job.inventory_ns = SYSTEM_NAMESPACE;

@@ -48,7 +48,7 @@ repository() {
 # What a server that was just started wrote, its port first; a loaded machine takes its time.
 written() { # FILE
 	# shellcheck disable=SC2016 # the inner shell's
-	timeout 90 sh -c 'until [ -s "$1" ]; do sleep 0.1; done' - "$1"
+	timeout 90 sh -c 'until [ -s "$1" ]; do sleep 0.1; done' - "$1" || echo "nothing is in $1 after 90 s" >&2
 	cat "$1"
 }
 

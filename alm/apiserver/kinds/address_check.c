@@ -315,15 +315,13 @@ static void check_count(struct field_errors *e, const char *path, size_t n, int 
 
 static void check_slice_ports(struct field_errors *e, const struct obj *ports)
 {
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	check_count(e, "ports", obj_len(ports), SLICE_PORTS_MAX);
 	for (size_t i = 0; i < obj_len(ports) && obj_len(ports) <= SLICE_PORTS_MAX; i++) {
 		const char *name = check_text(obj_at(ports, i), "name"),
 			   *at = check_at(e, "ports", i);
-		bool again = false;
 		check_name_rule(e, check_below(e, at, "name"), NAME_DNS_LABEL, name);
-		for (size_t k = 0; k < i && !again && !field_errors_full(e); k++)
-			again = strcmp(check_text(obj_at(ports, k), "name"), name) == 0;
-		if (again)
+		if (check_again(seen, name))
 			field_errors_add(e, FIELD_DUPLICATE, check_below(e, at, "name"),
 					 "Duplicate value: \"%s\"", name);
 		check_protocol(e, at, obj_at(ports, i));

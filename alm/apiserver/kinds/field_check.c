@@ -15,6 +15,14 @@ bool check_is_empty(const struct obj *o, const char *field)
 	return !text || !*text;
 }
 
+bool check_again(struct map *seen, const char *name)
+{
+	if (map_has(seen, name))
+		return true;
+	(void)map_set(seen, name, NULL);
+	return false;
+}
+
 const char *check_text(const struct obj *o, const char *path)
 {
 	const char *s = obj_str(o, path);

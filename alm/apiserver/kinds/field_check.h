@@ -3,6 +3,7 @@
 #ifndef ALM_APISERVER_KINDS_FIELD_CHECK_H
 #define ALM_APISERVER_KINDS_FIELD_CHECK_H
 
+#include "alm/base/map.h"
 #include "alm/obj/field_error.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/obj.h"
@@ -11,6 +12,9 @@ bool check_is_empty(const struct obj *o, const char *field);   /* absent, "" or 
 const char *check_text(const struct obj *o, const char *path); /* "" if it is none */
 const char *check_below(struct field_errors *e, const char *path, const char *field); /* "a.b" */
 const char *check_at(struct field_errors *e, const char *path, size_t i);             /* "a[0]" */
+
+/* Did a name before it have this text? seen: map_new(NULL), of one list. */
+bool check_again(struct map *seen, const char *name);
 
 /* "Required value", and why (may be NULL). */
 void check_required(struct field_errors *e, const char *path, const char *why);

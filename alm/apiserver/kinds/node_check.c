@@ -17,12 +17,11 @@ static void check_label(struct field_errors *e, const char *path, const char *va
 		check_invalid_text(e, path, value, fault);
 }
 
-static void check_taint(struct field_errors *e, const char *path, const struct obj *list, size_t i)
+static void check_taint(struct field_errors *e, const char *path, const struct obj *t,
+			struct map *seen)
 {
-	const struct obj *t = obj_at(list, i);
 	const char *key = check_text(t, "key"), *effect = check_text(t, "effect");
 	const char *fault = name_fault(NAME_QUALIFIED, str_of(key));
-	bool again = false;
 	if (fault)
 		check_invalid_text(e, check_below(e, path, "key"), key, fault);
 	check_label(e, check_below(e, path, "value"), check_text(t, "value"));
@@ -30,10 +29,7 @@ static void check_taint(struct field_errors *e, const char *path, const struct o
 		check_required(e, check_below(e, path, "effect"), NULL);
 	else
 		field_errors_one_of(e, check_below(e, path, "effect"), effect, effects);
-	for (size_t k = 0; k < i && !again && !field_errors_full(e); k++)
-		again = strcmp(check_text(obj_at(list, k), "key"), key) == 0 &&
-			strcmp(check_text(obj_at(list, k), "effect"), effect) == 0;
-	if (again)
+	if (check_again(seen, arena_fmt(e->arena, "%s\n%s", key, effect)))
 		field_errors_add(
 			e, FIELD_DUPLICATE, path,
 			"Duplicate value: {\"Key\":\"%s\",\"Value\":\"%s\",\"Effect\":\"%s\","
@@ -53,8 +49,10 @@ static void check_ranges(struct field_errors *e, const struct obj *list)
 static void check_taints(struct field_errors *e, const struct obj *o)
 {
 	const struct obj *taints = obj_path(o, "spec.taints");
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(taints); i++)
-		check_taint(e, check_at(e, "metadata.taints", i), taints, i); /* sic */
+		check_taint(e, check_at(e, "metadata.taints", i), obj_at(taints, i),
+			    seen); /* sic */
 }
 
 void check_node(struct field_errors *e, const struct obj *o)

@@ -13,7 +13,7 @@ struct volumes {
 	const struct obj *list, *claims;
 	struct field_errors *e;
 	const char *path;
-	bool *is_bad; /* of list: one that is refused is none */
+	struct map *good; /* names of list: one that is refused is none */
 };
 
 static const char *at(struct field_errors *e, const char *path, const char *list, size_t i)
@@ -22,23 +22,22 @@ static const char *at(struct field_errors *e, const char *path, const char *list
 }
 
 /* A name of its own in its list. */
-static bool check_name(struct field_errors *e, const char *path, const struct obj *list, size_t i)
+static bool check_name(struct field_errors *e, const char *path, const struct obj *o,
+		       struct map *seen)
 {
-	const char *name = obj_str(obj_at(list, i), "name"), *field = check_below(e, path, "name");
-	if (check_is_empty(obj_at(list, i), "name")) {
+	const char *name = obj_str(o, "name"), *field = check_below(e, path, "name");
+	if (check_is_empty(o, "name")) {
 		check_required(e, field, NULL);
 		return false;
 	}
 	const char *fault = name_fault(NAME_DNS_LABEL, str_of(name));
 	if (fault)
 		field_errors_add(e, FIELD_INVALID, field, "Invalid value: \"%s\": %s", name, fault);
-	for (size_t k = 0; !fault && k < i; k++)
-		if (cstr_eq(obj_str(obj_at(list, k), "name"), name)) {
-			field_errors_add(e, FIELD_DUPLICATE, field, "Duplicate value: \"%s\"",
-					 name);
-			return false;
-		}
-	return !fault;
+	if (!check_again(seen, name))
+		return !fault;
+	if (!fault)
+		field_errors_add(e, FIELD_DUPLICATE, field, "Duplicate value: \"%s\"", name);
+	return false;
 }
 
 /* --- volumes --- */
@@ -104,6 +103,7 @@ static void check_sources(struct field_errors *e, const char *path, const struct
 
 static void check_volumes(struct volumes *v)
 {
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	static const struct {
 		const char *source, *field;
 	} needs[] = {{"configMap", "name"},
@@ -122,25 +122,24 @@ static void check_volumes(struct volumes *v)
 							 needs[k].source, needs[k].field),
 					       NULL);
 		}
-		check_name(v->e, path, v->list, i);
-		v->is_bad[i] = v->e->n > before;
+		check_name(v->e, path, obj_at(v->list, i), seen);
+		if (v->e->n == before)
+			(void)map_set(v->good, check_text(obj_at(v->list, i), "name"), NULL);
 	}
 }
 
 static bool has_volume(const struct volumes *v, const char *name)
 {
-	for (size_t i = 0; i < obj_len(v->list); i++)
-		if (!v->is_bad[i] && cstr_eq(obj_str(obj_at(v->list, i), "name"), name))
-			return true;
 	for (size_t i = 0; i < obj_len(v->claims); i++)
 		if (cstr_eq(obj_str(obj_at(v->claims, i), "metadata.name"), name))
 			return true;
-	return false;
+	return map_has(v->good, name);
 }
 
 static void check_mounts(const struct volumes *v, const char *path, const struct obj *mounts)
 {
 	struct field_errors *e = v->e;
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(mounts); i++) {
 		const struct obj *m = obj_at(mounts, i);
 		const char *here = at(e, path, "volumeMounts", i), *name = obj_str(m, "name");
@@ -152,13 +151,9 @@ static void check_mounts(const struct volumes *v, const char *path, const struct
 					 "Not found: \"%s\"", name ? name : "");
 		if (check_is_empty(m, "mountPath"))
 			check_required(e, check_below(e, here, "mountPath"), NULL);
-		for (size_t k = 0; where && k < i; k++)
-			if (cstr_eq(obj_str(obj_at(mounts, k), "mountPath"), where)) {
-				field_errors_add(e, FIELD_INVALID,
-						 check_below(e, here, "mountPath"),
-						 "Invalid value: \"%s\": must be unique", where);
-				break;
-			}
+		if (where && check_again(seen, where))
+			field_errors_add(e, FIELD_INVALID, check_below(e, here, "mountPath"),
+					 "Invalid value: \"%s\": must be unique", where);
 	}
 }
 
@@ -322,16 +317,17 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 	static const char *const lists[] = {"containers", "initContainers"};
 	struct volumes v = {
 		.list = obj_get(spec, "volumes"), .claims = claims, .e = e, .path = path};
-	v.is_bad = ARENA_ARRAY(e->arena, bool, obj_len(v.list) + 1);
+	CLEANUP(map_freep) struct map *good = v.good = map_new(NULL);
 	check_claims(&v);
 	check_volumes(&v);
 	if (!obj_len(obj_get(spec, "containers")))
 		check_required(e, check_below(e, path, "containers"), NULL);
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
 		const struct obj *list = obj_get(spec, lists[k]);
+		CLEANUP(map_freep) struct map *seen = map_new(NULL);
 		for (size_t i = 0; i < obj_len(list); i++) {
 			const char *here = at(e, path, lists[k], i);
-			check_name(e, here, list, i);
+			check_name(e, here, obj_at(list, i), seen);
 			check_container(&v, here, obj_at(list, i));
 			if (k > 0 && !cstr_eq(obj_str(obj_at(list, i), "restartPolicy"), "Always"))
 				check_short_lived(e, here, obj_at(list, i));

@@ -33,14 +33,12 @@ static void check_by_lower(struct field_errors *e, const char *path, enum name_r
 static void check_tokens(struct field_errors *e, const struct obj *list)
 {
 	static const char path[] = "spec.tokenRequests";
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const struct obj *t = obj_at(list, i), *seconds = obj_get(t, "expirationSeconds");
 		const char *audience = check_text(t, "audience"), *at = check_at(e, path, i);
-		bool again = false;
 		int64_t n = TOKEN_LEAST;
-		for (size_t k = 0; k < i && !again && !field_errors_full(e); k++)
-			again = strcmp(check_text(obj_at(list, k), "audience"), audience) == 0;
-		if (again) {
+		if (check_again(seen, audience)) {
 			field_errors_add(e, FIELD_DUPLICATE, check_below(e, at, "audience"),
 					 "Duplicate value: \"%s\"", audience);
 			continue;
@@ -89,15 +87,13 @@ void csi_driver_kept(struct field_errors *e, const struct obj *o, const struct o
 
 static void check_topology(struct field_errors *e, const char *path, const struct obj *keys)
 {
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(keys); i++) {
 		const char *key = obj_as_string(obj_at(keys, i));
 		const char *fault = name_fault(NAME_QUALIFIED, str_of(key));
-		bool again = false;
 		if (!*key)
 			check_required(e, path, NULL);
-		for (size_t k = 0; k < i && !again && !field_errors_full(e); k++)
-			again = strcmp(obj_as_string(obj_at(keys, k)), key) == 0;
-		if (again)
+		if (check_again(seen, key))
 			field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: \"%s\"", key);
 		if (fault)
 			check_invalid_text(e, path, key, fault);
@@ -117,11 +113,11 @@ static void check_driver_name(struct field_errors *e, const char *path, const ch
 void check_csi_node(struct field_errors *e, const struct obj *o)
 {
 	const struct obj *list = obj_path(o, "spec.drivers");
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const struct obj *d = obj_at(list, i), *count = obj_path(d, "allocatable.count");
 		const char *at = check_at(e, "spec.drivers", i), *name = check_text(d, "name");
 		const char *id = check_text(d, "nodeID");
-		bool again = false;
 		check_driver_name(e, check_below(e, at, "name"), name);
 		if (!*id)
 			check_required(e, check_below(e, at, "nodeID"), NULL);
@@ -129,9 +125,7 @@ void check_csi_node(struct field_errors *e, const struct obj *o)
 			check_invalid_text(e, check_below(e, at, "nodeID"), id,
 					   "must be 256 characters or less");
 		check_at_least(e, check_below(e, at, "allocatable.count"), count, 0);
-		for (size_t k = 0; k < i && !again && !field_errors_full(e); k++)
-			again = strcmp(check_text(obj_at(list, k), "name"), name) == 0;
-		if (again)
+		if (check_again(seen, name))
 			field_errors_add(e, FIELD_DUPLICATE, check_below(e, at, "name"),
 					 "Duplicate value: \"%s\"", name);
 		check_topology(e, at, obj_get(d, "topologyKeys"));
@@ -144,19 +138,19 @@ void csi_node_kept(struct field_errors *e, const struct obj *o, const struct obj
 	static const char *const fields[] = {"Name:name", "NodeID:nodeID",
 					     "*TopologyKeys:topologyKeys", "*Allocatable:", NULL};
 	const struct obj *is = obj_path(o, "spec.drivers"), *was = obj_path(before, "spec.drivers");
-	for (size_t i = 0; i < obj_len(was) && !field_errors_full(e); i++)
-		for (size_t k = 0; k < obj_len(is); k++) {
-			const struct obj *a = obj_at(was, i), *b = obj_at(is, k);
-			if (!cstr_eq(check_text(a, "name"), check_text(b, "name")))
-				continue;
-			CLEANUP(obj_unrefp) struct obj *x = obj_copy_map(a);
-			CLEANUP(obj_unrefp) struct obj *y = obj_copy_map(b);
-			obj_del(x, "allocatable");
-			obj_del(y, "allocatable");
-			if (!obj_equal(x, y))
-				check_invalid_struct(e, "spec.drivers", y, fields,
-						     "field is immutable");
-		}
+	CLEANUP(map_freep) struct map *by_name = map_new(NULL);
+	for (size_t i = 0; i < obj_len(is); i++)
+		(void)map_set(by_name, check_text(obj_at(is, i), "name"),
+			      mem_unconst(obj_at(is, i)));
+	for (size_t i = 0; i < obj_len(was) && !field_errors_full(e); i++) {
+		const struct obj *a = obj_at(was, i), *b = map_get(by_name, check_text(a, "name"));
+		CLEANUP(obj_unrefp) struct obj *x = obj_copy_map(a);
+		CLEANUP(obj_unrefp) struct obj *y = obj_copy_map(b);
+		obj_del(x, "allocatable");
+		obj_del(y, "allocatable");
+		if (b && !obj_equal(x, y))
+			check_invalid_struct(e, "spec.drivers", y, fields, "field is immutable");
+	}
 }
 
 /* --- capacities --- */

@@ -14,7 +14,9 @@
 #include "crds/marks.h"
 
 #define CRDS            "customresourcedefinitions"
-#define DOORS_BYTES_MAX 4096
+#define DOORS_MAX       100 /* as versions: each leads to one */
+#define DOOR_NAME_MAX   253
+#define DOORS_BYTES_MAX ((size_t)128 << 10)
 
 static const struct engine controller = {"system:apiserver", "kube-apiserver"};
 
@@ -36,9 +38,11 @@ static void open_doors(struct crds *c, const struct obj *o)
 	const char *is = obj_str(o, "spec.group"), *plural = obj_str(o, "spec.names.plural");
 	struct str rest = was ? str_of(was) : STR_NONE, one, group;
 	const char *first = NULL;
-	while (!c->server->config.no_legacy && is && str_next(&rest, ',', &one)) {
-		if (!legacy_group(one, a, &group, &v) || !str_is(group, is) ||
-		    !kinds_find(c->server->kinds, is, v, plural))
+	if (c->server->config.no_legacy || !is)
+		return;
+	for (size_t n = 0; n < DOORS_MAX && str_next(&rest, ',', &one); n++) {
+		if (one.len > DOOR_NAME_MAX || !legacy_group(one, a, &group, &v) ||
+		    !str_is(group, is) || !kinds_find(c->server->kinds, is, v, plural))
 			continue;
 		open_door(c, o, arena_strndup(a, one.ptr, one.len), v);
 		first = first ? first : v;

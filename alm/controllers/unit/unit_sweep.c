@@ -85,7 +85,9 @@ static int64_t left_of(const struct sweep *x, const struct stray *t, int64_t sin
 {
 	const struct view *v = x->s->v;
 	int64_t grace = x->rules->grace_ns;
-	const char *id = arena_fmt(v->a, "unit:%s:orphan:%s", x->s->key, meta_uid(t->row));
+	/* another grace, or another time since when, is another deadline: nothing of the former one holds */
+	const char *id = arena_fmt(v->a, "unit:%s:orphan:%s:%lld:%lld", x->s->key, meta_uid(t->row),
+				   (long long)grace, (long long)(since_ns / NS_PER_S));
 	return grace > 0 ? v->ops->left(v->ops_arg, id, grace, since_ns + grace - v->now_ns) : 0;
 }
 
