@@ -175,7 +175,14 @@ static void test_modern__groups_without_end(void **state)
 		    "\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}");
 	const char *at = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 	assert_int_equal(apifake_do(f, "POST", at, b.buf).status, 201);
-	assert_int_equal(apifake_do(f, "GET", "/apis/v1alpha1.example.com/v1alpha1/cups", NULL).status, 200);
+	static const char cup[] =
+		"{\"apiVersion\":\"v1alpha1.example.com/v1alpha1\",\"kind\":\"Cup\","
+		"\"metadata\":{\"name\":\"a\",\"namespace\":\"default\"}}";
+	assert_int_equal(apifake_do(f, "POST",
+				    "/apis/v1alpha1.example.com/v1alpha1/namespaces/default/cups",
+				    cup)
+				 .status,
+			 201);
 }
 
 static void test_modern__an_instance_is_there_by_its_old_group(void **state)
