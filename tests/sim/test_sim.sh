@@ -145,7 +145,7 @@ for s in oneoff interval resource; do
 		check "sim__a_${f}_at_every_write_of_alm_run_$s" --scenario $s --exhaustive --only $f --every "$every"
 	done
 done
-check sim__one_fault_at_every_point_of_what_nobody_declared --scenario sweep --exhaustive --writes-only --every "$((every * 2))"
+check sim__one_fault_at_every_point_of_what_nobody_declared --scenario sweep --exhaustive --writes-only --every "$((every * 6))"
 check sim__power_loss_at_every_disk_operation --disk
 check sim__power_loss_at_every_disk_operation_of_an_upgrade_of_the_layout --upgrade
 
