@@ -13,6 +13,7 @@
 struct bundle_now {
 	/* What was read last; NULL: nothing. {"commit", "author", "subject", "digest", "objects"} */
 	const struct obj *read;
+	bool rewritten;             /* what ran before is none of its ancestors */
 	const struct unit_job *job; /* what is run; NULL: nothing was begun */
 	const struct obj *source;   /* of the job, as read */
 	int64_t generation;         /* of the Bundle when it began */

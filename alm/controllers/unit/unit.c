@@ -75,7 +75,7 @@ static int unit_begin(const struct view *v, const char *key, struct plan *plan, 
 	s->former_ns = v->ops->left(v->ops_arg, "unit:begun", late, late);
 	plan->as_caller = true;
 	plan->as = job->as;
-	plan->manager = arena_fmt(v->a, "alm:%s:%s", s->unit->hub, s->unit->bundle);
+	plan->manager = unit_manager(s->unit->hub, s->unit->bundle, v->a);
 	plan_hide(plan, s->unit->doc);
 	s->record = begin_record(s);
 	s->back = obj_has(s->record, "back") && !cstr_eq(obj_str(s->record, "state"), "Failed");

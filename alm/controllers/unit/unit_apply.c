@@ -41,19 +41,35 @@ static void keep_deadline(struct acting *x)
 		plan_requeue_after(x->s->plan, left);
 		return;
 	}
-	if (left > -timeout && unit_canary_end_overdue(x->s, x->record, x->why.buf) == WAITING)
+	if (left > -timeout &&
+	    unit_canary_stop(x->s, x->record, "ProgressDeadline", x->why.buf) == WAITING) {
+		plan_requeue_after(x->s->plan, left + timeout);
 		return;
+	}
 	CLEANUP(xfreep) char *why = xstrdup(x->why.buf);
 	strbuf_clear(&x->why);
 	strbuf_addf(&x->why, "ProgressDeadline: %s", why);
 	x->failed = true;
 }
 
+/* A person has had enough of it: what has begun ends, and nothing begins. DONE: nobody said so, or a canary
+ * goes first. */
+static enum ensured end_aborted(struct acting *x)
+{
+	const char *told = unit_told(x->s, "abort");
+	if (!told || unit_canary_stop(x->s, x->record, "Aborted", told) == WAITING)
+		return DONE;
+	strbuf_addf(&x->why, "Aborted: %s", told);
+	x->failed = true;
+	return ENDED;
+}
+
 static enum step_state run_step(struct acting *x)
 {
 	if (!x->record)
 		begin(x);
-	unit_act(x);
+	if (end_aborted(x) == DONE)
+		unit_act(x);
 	keep_deadline(x);
 	if (x->failed) {
 		set_state(x, "Failed");
@@ -214,5 +230,7 @@ enum ensured unit_roll_out(struct unit_pass *s)
 {
 	const char *why = NULL;
 	enum ensured state = unit_walk(s, &why);
-	return state == ENDED ? unit_turn_back(s, "StepFailed", why) : state;
+	return state == ENDED
+		       ? unit_turn_back(s, unit_told(s, "abort") ? "Aborted" : "StepFailed", why)
+		       : state;
 }

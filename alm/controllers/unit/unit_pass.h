@@ -181,6 +181,9 @@ struct obj *unit_decorate(const struct unit_pass *s, const struct obj *from, con
 const char *unit_refusal(const struct unit_pass *s, const struct unit_entry *e,
 			 const struct obj *record);
 
+/* What a person told the unit that is applied (unit_job.steer), in one line; NULL: nothing. */
+const char *unit_told(const struct unit_pass *s, const char *what);
+
 void unit_succeed(struct unit_pass *s);
 /* The attempt is over. ENDED. */
 enum ensured unit_fail(struct unit_pass *s, const char *reason, const char *message);
