@@ -294,21 +294,6 @@ int session_get(struct session *s, const char *target, const struct obj **ret, s
 	return r;
 }
 
-const char *session_user(struct session *s)
-{
-	struct error ignored = ERROR_INIT;
-	struct session_reply reply;
-	CLEANUP(obj_unrefp) struct obj *review =
-		meta_skeleton("authentication.k8s.io/v1", "SelfSubjectReview", NULL, NULL);
-	const struct session_request q = {
-		.method = "POST",
-		.target = "/apis/authentication.k8s.io/v1/selfsubjectreviews",
-		.body = review};
-	if (session_send(s, &q, &reply, &ignored) < 0)
-		return NULL;
-	return obj_str(reply.body, "status.userInfo.username");
-}
-
 static void on_discovery(void *arg, const struct error *err)
 {
 	struct waiter *w = arg;

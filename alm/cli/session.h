@@ -49,9 +49,6 @@ int session_send(struct session *s, const struct session_request *q, struct sess
 		 struct error *err);
 int session_get(struct session *s, const char *target, const struct obj **ret, struct error *err);
 
-/* Who he is to the server, which knows it: a SelfSubjectReview. Arena; NULL: it does not say. */
-const char *session_user(struct session *s);
-
 /* What a user types: "apps", "Etcd", "ist", "deployments.apps". E_NOTFOUND as kubectl says it. */
 int session_resource(struct session *s, const char *name, struct resource *ret, struct error *err);
 int session_kind(struct session *s, const struct obj *o, struct resource *ret, struct error *err);

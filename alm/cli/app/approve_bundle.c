@@ -1,6 +1,7 @@
 /* What is said is of the revision that is there now, and of no other. */
 #include "alm/cli/app/approve_bundle.h"
 
+#include "alm/cli/app/app_session.h"
 #include "alm/cli/app/bundle_ask.h"
 #include "alm/cli/term.h"
 #include "alm/obj/condition.h"

@@ -13,7 +13,7 @@
 	"count on it"
 
 #define SWEEP(rest) "{source: {git: {url: 'file:///srv/x'}}, prune: {mode: Namespace, " rest "}}"
-#define WHOLE "want the whole name, as git rev-parse HEAD prints it"
+#define WHOLE       "want the whole name, as git rev-parse HEAD prints it"
 
 static const struct {
 	const char *spec, *want; /* NULL: it is taken */
