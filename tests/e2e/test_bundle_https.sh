@@ -138,5 +138,5 @@ k delete bundle good wrong --wait=false >/dev/null
 bundle noca "$url/git/other.git" noca # the mirror of what it read before goes as well
 soon "a deleted Bundle's mirror goes from this machine" $((before - 2)) mirrors
 up_stop
-lacks "no file at all but the store's" seek -r -l -a -F -f patterns "$data" -- -v -e '/alm\.db'
+OR_EMPTY=1 lacks "no file at all but the store's" seek -r -l -a -F -f patterns "$data" -- -v -e '/alm\.db'
 finish

@@ -177,5 +177,5 @@ configmap a 5
 push fifth
 soon "and the branch goes on" 5 value
 up_stop
-lacks "no file has it but the store" seek -r -l -a -F -f patterns "$data" -- -v -e '/alm\.db'
+OR_EMPTY=1 lacks "no file has it but the store" seek -r -l -a -F -f patterns "$data" -- -v -e '/alm\.db'
 finish

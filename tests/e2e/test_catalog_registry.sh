@@ -64,6 +64,7 @@ etcd-operator 0.9.4 sha256:D etcds.etcd.coreos.com/v1"
 
 # --- one artifact, with a password and with tokens ---
 code "without credentials the registry refuses" 1 "asks for a user name" alm catalog push "$folder" "$basic/catalog" --ca-file "$web/ca.crt"
+: >"$web/log"
 code "a token service that the user does not name gets nothing" 3 "its token service is $realm" \
 	alm catalog push "$folder" "$token/mirror/catalog:1" "${plain[@]}"
 none "it was not even asked" cat "$web/log"

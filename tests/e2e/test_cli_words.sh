@@ -118,8 +118,8 @@ without_output() {
 	local c
 	for c in status version diff approve upgrade retry "crd diff" "crd migrate" "catalog lint" "catalog list" "audit verify"; do
 		# shellcheck disable=SC2086
-		alm $c --help >page || return
-		grep -q "json or yaml" page || echo "$c"
+		alm $c --help >"$dir/page" || return
+		grep -q "json or yaml" "$dir/page" || echo "$c"
 	done
 }
 none "every option -o of help is taken" without_output

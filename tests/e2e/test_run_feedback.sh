@@ -91,7 +91,7 @@ code "a step whose check is never true" 1 "not so after 1s: wait data.a = 'c' (d
 is "L19 the group says Failed" "Failed first=Finished,second=Failed" "$(events '"\(.state) \(.groups)"' | tail -1)"
 has "L19 its message names the step" "step second/two.yaml: " "$(events '.failed[]' | tail -1)"
 has "the log holds, its transitions too" "transitions are what their inputs give" "$(alm audit verify --replay --data-dir "$dir/log" 2>&1)"
-lacks "  and nothing was altered" both alm audit verify --replay --data-dir "$dir/log" -- -i altered
+EXIT=1 lacks "  and nothing was altered" both alm audit verify --replay --data-dir "$dir/log" -- -i altered
 code "a bad URL" 2 "--feedback.webhook ftp://x: want https://" run --trigger=oneoff --feedback.webhook=ftp://x
 code "a secret for nobody" 2 "without --feedback.webhook" run --trigger=oneoff --feedback.webhook.secret-file="$dir/secret"
 code "a secret that is not there" 1 "--feedback.webhook.secret-file" run --trigger=oneoff --feedback.webhook="$hook" --feedback.webhook.secret-file=/nowhere

@@ -15,7 +15,7 @@
 #define PASSES_MAX 60
 #define METRIC                                                                                \
 	", success: [{prometheus: {address: 'https://p', query: q, interval: 10s, count: 2, " \
-	"successCondition: result < 0.1}}]"
+	"tokenSecretRef: {name: t}, successCondition: result < 0.1}}]"
 
 struct world {
 	struct unit_fixture x;
@@ -26,7 +26,11 @@ struct world {
 	size_t n_asked;
 	size_t n_of_step;
 	int64_t asked_ns; /* when it was asked last */
-	bool sick;        /* no Deployment gets ready any more */
+	const char *sick; /* names the Deployment that gets ready no more */
+	struct view_ops ops;
+	int (*live)(void *arg, const struct resource *r, const char *ns, const char *name,
+		    struct obj **ret);
+	size_t n_aborts; /* told */
 };
 
 static struct obj *read(struct world *w, const char *text)
@@ -99,17 +103,33 @@ static void roll(struct world *w, const char *name, int64_t available)
 		view_fake_live_obj(&w->x.f, o);
 }
 
+/* An informer has what is marked; a live read has all. */
+static int marked(void *arg, const struct resource *r, const char *ns, const char *name,
+		  struct obj **ret)
+{
+	const struct world *w = CONTAINER_OF(arg, struct world, x.f);
+	int found = w->live(arg, r, ns, name, ret);
+	if (found != 1 || !cstr_eq(r->kind, "Deployment") || meta_label(*ret, LABEL_BUNDLE))
+		return found;
+	obj_unref(*ret);
+	return 0;
+}
+
 /* What was written is told; what is there gets ready, unless it is sick. */
 static void note(struct world *w)
 {
 	struct arena *a = w->x.a;
 	for (const struct action *x = w->x.f.plan.head; x; x = x->next) {
+		w->n_aborts += x->type == ACT_ROW && cstr_eq(x->reason, "CanaryAborted");
 		if (!cstr_eq(x->resource.kind, "Deployment"))
 			continue;
 		if (x->type == ACT_APPLY || x->type == ACT_CREATE) {
 			w->writes = arena_fmt(a, "%s%s ", w->writes, text_of(w, x->body));
 			struct obj *inventory = view_fake_obj(
 				&w->x.f, map_get(w->x.f.live, "ConfigMap/alm-system/inv.b.i"));
+			/* not over one that came meanwhile */
+			if (strstr(x->name, "-canary") && live(w, x->name))
+				assert_non_null(x->uid);
 			/* whatever is made is named before */
 			assert_non_null(strstr(obj_str(inventory, "data.objects"),
 					       arena_fmt(a, " default %s ", x->name)));
@@ -125,6 +145,7 @@ static void answer(struct world *w)
 	if (!x)
 		return;
 	char how = '0';
+	assert_string_equal(obj_str(x->body, "secret"), "t");
 	if (w->answers && *w->answers)
 		how = *w->answers++;
 	int64_t now = w->x.f.view.now_ns;
@@ -154,11 +175,11 @@ static const char *turn(struct world *w)
 	answer(w);
 	view_fake_survey(&w->x.f);
 	view_fake_perform(&w->x.f);
-	if (!w->sick) {
+	if (!cstr_eq(w->sick, "web"))
 		roll(w, "web", 3);
-		struct obj *c = live(w, "web-canary");
-		roll(w, "web-canary", obj_i64(c, "spec.replicas", 0));
-	}
+	if (!cstr_eq(w->sick, "web-canary"))
+		roll(w, "web-canary", obj_i64(live(w, "web-canary"), "spec.replicas", 0));
+	assert_in_range(w->x.f.plan.requeue_after_ns, 0, NS_PER_HOUR);
 	if (!reads) /* what was read live is old */
 		w->x.f.view.now_ns += NS_PER_S;
 	return how;
@@ -181,6 +202,10 @@ static void begin(struct world *w, const char *steps, const char *more)
 {
 	*w = (struct world){.steps = steps, .more = more, .n_of_step = 2};
 	unit_fixture_init(&w->x, 0);
+	w->ops = *w->x.f.view.ops;
+	w->live = w->ops.live;
+	w->ops.live = marked;
+	w->x.f.view.ops = &w->ops;
 	assert_string_equal(run(w, 1), "Succeeded");
 	assert_string_equal(w->writes, "web=web:1*3 ");
 }
@@ -223,6 +248,10 @@ static void test_unit_canary__another_of_its_name_is_left_alone(void **state)
 		assert_string_equal(run(&w, 2), "Failed");
 		assert_string_equal(w.writes, "");
 		assert_non_null(strstr(message(&w), "ObjectNotOwned"));
+		w.n_aborts = 0;
+		assert_string_equal(run(&w, 1), "Succeeded"); /* nothing is to be tried */
+		assert_string_equal(w.writes, "");
+		assert_int_equal(w.n_aborts, 0);
 		assert_string_equal(text_of(&w, live(&w, "web-canary")), "web-canary=web:7*3");
 		assert_string_equal(text_of(&w, live(&w, "web")), "web=web:1*3");
 		unit_fixture_release(&w.x);
@@ -234,7 +263,7 @@ static void test_unit_canary__nothing_is_tried_beside_what_does_not_run(void **s
 	(void)state;
 	struct world w;
 	begin(&w, "{weight: 25}", NULL);
-	w.sick = true;
+	w.sick = "web";
 	roll(&w, "web", 0);
 	assert_string_equal(run(&w, 2), "Failed");
 	assert_string_equal(w.writes, "");
@@ -315,6 +344,7 @@ static void test_unit_canary__a_bad_figure_ends_it(void **state)
 	assert_string_equal(run(&w, 2), "Failed");
 	assert_string_equal(w.writes, "web-canary=web:2*1 web-canary=web:2*3 -web-canary ");
 	assert_int_equal(w.n_asked, 3);
+	assert_int_equal(w.n_aborts, 1);
 	assert_non_null(strstr(message(&w), "CanaryAborted: AnalysisFailed"));
 	assert_string_equal(text_of(&w, live(&w, "web")), "web=web:1*3");
 	unit_fixture_release(&w.x);
@@ -334,6 +364,69 @@ static void test_unit_canary__no_answer_is_no_figure(void **state)
 	unit_fixture_release(&w.x);
 }
 
+/* What the step waits for beside figures is said of what takes its place. */
+static void test_unit_canary__other_checks_are_not_of_it(void **state)
+{
+	(void)state;
+	struct world w;
+	begin(&w, "{weight: 25}", ", success: [{wait: \"metadata.name = 'web'\"}]");
+	assert_string_equal(run(&w, 2), "Succeeded");
+	assert_string_equal(w.writes, "web-canary=web:2*1 web=web:2*3 -web-canary ");
+	unit_fixture_release(&w.x);
+}
+
+/* The time of the step ends it in each of its parts, and it goes. */
+static void test_unit_canary__it_goes_when_the_time_is_over(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *sick, *writes, *message;
+	} rows[] = {
+		{"web-canary", "web-canary=web:2*1 -web-canary ", "ProgressDeadline"},
+		{"web", "web-canary=web:2*1 web=web:2*3 -web-canary ", "web"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w;
+		begin(&w, "{weight: 25}", ", timeout: 20s");
+		w.sick = rows[i].sick;
+		assert_string_equal(run(&w, 2), "Failed");
+		assert_string_equal(w.writes, rows[i].writes);
+		assert_non_null(strstr(message(&w), rows[i].message));
+		assert_null(live(&w, "web-canary"));
+		unit_fixture_release(&w.x);
+	}
+}
+
+/* One that is taken over is made ours first: there is nothing of ours to compare with. */
+static void test_unit_canary__what_is_taken_over_needs_none(void **state)
+{
+	(void)state;
+	struct world w;
+	begin(&w, "{weight: 25}", NULL);
+	struct obj *o = live(&w, "web");
+	obj_del(obj_get_mut(o, "metadata"), "labels");
+	obj_del(obj_get_mut(o, "metadata"), "annotations");
+	view_fake_live_obj(&w.x.f, o);
+	w.x.job.adopts = true;
+	assert_string_equal(run(&w, 2), "Succeeded");
+	assert_string_equal(w.writes, "web=web:2*3 ");
+	unit_fixture_release(&w.x);
+}
+
+/* It is told why nobody could be asked. */
+static void test_unit_canary__who_never_answers_ends_it(void **state)
+{
+	(void)state;
+	struct world w;
+	begin(&w, "{weight: 25}", METRIC);
+	w.n_asked = 0;
+	w.n_of_step = 100;
+	w.answers = "eeeeeeeeeeeeeeeeeeee";
+	assert_string_equal(run(&w, 2), "Running"); /* held: no data are no bad ones */
+	assert_non_null(strstr(obj_str(w.x.job.record, "waitsFor"), "nobody answers"));
+	unit_fixture_release(&w.x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +438,10 @@ int main(void)
 		cmocka_unit_test(test_unit_canary__each_step_is_measured),
 		cmocka_unit_test(test_unit_canary__a_bad_figure_ends_it),
 		cmocka_unit_test(test_unit_canary__no_answer_is_no_figure),
+		cmocka_unit_test(test_unit_canary__other_checks_are_not_of_it),
+		cmocka_unit_test(test_unit_canary__it_goes_when_the_time_is_over),
+		cmocka_unit_test(test_unit_canary__what_is_taken_over_needs_none),
+		cmocka_unit_test(test_unit_canary__who_never_answers_ends_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
