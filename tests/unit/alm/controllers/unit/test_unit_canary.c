@@ -423,7 +423,8 @@ static void test_unit_canary__who_never_answers_ends_it(void **state)
 	w.n_of_step = 100;
 	w.answers = "eeeeeeeeeeeeeeeeeeee";
 	assert_string_equal(run(&w, 2), "Running"); /* held: no data are no bad ones */
-	assert_non_null(strstr(obj_str(w.x.job.record, "waitsFor"), "nobody answers"));
+	CLEANUP(xfreep) char *told = json_text(w.x.job.record);
+	assert_non_null(strstr(told, "nobody answers"));
 	unit_fixture_release(&w.x);
 }
 
