@@ -31,11 +31,8 @@ static void notice(struct bundle_slot *s)
 
 static const struct unit_job *side_job(void *arg, const char *key)
 {
-	struct bundle_slot *s = slot_of_key(arg, key);
-	if (!s || !s->job.unit)
-		return NULL;
-	bundle_sweep_steer(s);
-	return &s->job;
+	const struct bundle_slot *s = slot_of_key(arg, key);
+	return s && s->job.unit ? &s->job : NULL;
 }
 
 static void side_each(void *arg, void (*fn)(void *fn_arg, const char *key), void *fn_arg)
@@ -168,9 +165,8 @@ static int read_spec(const struct bundle_slot *s, const struct obj *bundle, stru
 
 static void set_job(struct bundle_slot *s, const struct obj *bundle, const struct bundle_spec *b)
 {
-	/* who has approved orphans has said nothing of what a revision deletes */
-	bool approved = b->prune_approved && !b->orphans_approved &&
-			cstr_eq(b->prune_approved, obj_str(s->source, "commit"));
+	bool approved =
+		b->prune_approved && cstr_eq(b->prune_approved, obj_str(s->source, "commit"));
 	s->job.source = s->source;
 	s->job.as = b->account;
 	s->job.inventory_ns = SYSTEM_NAMESPACE;
@@ -179,7 +175,6 @@ static void set_job(struct bundle_slot *s, const struct obj *bundle, const struc
 	s->job.adopts = b->adopts;
 	s->job.takes = b->takes;
 	s->job.spares = b->spares;
-	s->sweeps = b->sweeps;
 	s->job.orphans = b->orphans;
 	s->job.deleting = meta_is_deleting(bundle);
 	s->job.made_nothing = !has_made(bundle);

@@ -28,7 +28,8 @@ push 'first'
 git -C ssot push -q ../web/repos/moved.git main 2>/dev/null
 python3 "$git_server" web requests >web/port 2>web/err &
 web=$!
-port=$(written web/port)
+timeout 60 sh -c 'until [ -s web/port ]; do sleep 0.1; done'
+port=$(cat web/port)
 url=https://localhost:$port
 up_start --allow-source "localhost:$port"
 

@@ -59,7 +59,8 @@ s.serve_forever()
 END
 python3 "$dir/receiver.py" >"$dir/events" 2>"$dir/port" &
 receiver=$!
-hook=http://127.0.0.1:$(written "$dir/port")/hook
+timeout 60 sh -c "until [ -s '$dir/port' ]; do sleep 0.05; done"
+hook=http://127.0.0.1:$(cat "$dir/port")/hook
 echo s3cret >"$dir/secret"
 
 mkdir "$dir/log"
