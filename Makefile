@@ -39,6 +39,11 @@ OPT ?= $(if $(SANITIZE),-O1,-O2)
 CPPFLAGS := -I. -D_GNU_SOURCE -DALM_VERSION='"$(VERSION)"'
 # Tables to unwind the stack at run time are an eighth of the code; nothing here does, and debuggers read those of -g.
 UNWIND := $(if $(SANITIZE),,-fno-asynchronous-unwind-tables)
+# What runs once per command, per answer of a person or per change of an app is small; what runs per byte, row or request is fast.
+SMALL := $(addsuffix /%,alm/cli alm/main alm/controllers alm/live alm/render alm/source alm/sources alm/unit $(addprefix alm/apiserver/,\
+	admission auth docs kinds loops) catalog/gate catalog/index catalog/lint catalog/trust installers/chart installers/format \
+	installers/jsonschema installers/tmpl/fn)
+small = $(if $(SANITIZE),,$(if $(filter $(SMALL),$(1)),-Os))
 CFLAGS := -std=gnu17 $(OPT) -g $(WARN) $(WERROR) $(HARDEN) $(UNWIND) -fno-common -fPIE
 LDHARDEN := -pie -Wl,-z,relro,-z,now,-z,noexecstack
 LDFLAGS := $(LDHARDEN),-z,pack-relative-relocs $(LDSAN)
@@ -50,11 +55,11 @@ TEST_LDFLAGS := $(LDHARDEN) $(if $(shell command -v ld.gold),-fuse-ld=gold) $(LD
 # OpenSSL stays shared: its security fixes reach us without a build, and it is twice as large as all of alm.
 # libcurl is neither: alm/io/curl_lib.h.
 STATIC ?= $(if $(SANITIZE),,1)
-LIBS := archive event_openssl event_core event_extra json-c yaml sqlite3 z pcre2-8 crypt seccomp
-has_archive = $(findstring /,$(shell $(CC) -print-file-name=lib$(1).a))
+LIBS := archive event_openssl event_core event_extra json-c yaml sqlite3 z pcre2-8 seccomp
+has_archive = $(filter /%,$(shell $(CC) -print-file-name=lib$(1).a))
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS) libcurl)
-PKG_LIBS = $(LIBS:%=-l%) -lssl -lcrypto -lm
-ALM_LIBS = $(foreach l,$(LIBS),$(if $(and $(STATIC),$(call has_archive,$(l))),-l:lib$(l).a,-l$(l))) -lssl -lcrypto -lm
+PKG_LIBS = $(LIBS:%=-l%) -lcrypt -lssl -lcrypto -lm
+ALM_LIBS = $(foreach l,$(LIBS),$(if $(and $(STATIC),$(call has_archive,$(l))),$(BUILD)/lib/lib$(l).a,-l$(l))) -lcrypt -lssl -lcrypto -lm
 
 LIB_SRC := $(sort $(filter-out alm/main/%,$(shell find alm catalog crds installers -name '*.c')))
 MAIN_SRC := $(wildcard alm/main/*.c)
@@ -83,10 +88,10 @@ all: $(BUILD)/alm
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CC $<")
-	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) $(call small,$<) -MMD -MP -c $< -o $@
 
 # YAML and other text that the program carries: crds/apptype.yaml becomes crds_apptype_yaml[].
-$(BUILD)/embed.c: $(wildcard crds/*.yaml alm/console/*.html) deploy/approver.yaml deploy/manifests/alm.yaml Makefile
+$(BUILD)/embed.c: $(wildcard crds/*.yaml alm/console/*.html) deploy/approver.yaml deploy/approval-webhook.yaml deploy/manifests/alm.yaml Makefile
 	@mkdir -p $(@D)
 	$(Q)sh tests/lib/embed.sh $(filter %.yaml %.html,$^) > $@
 $(BUILD)/embed.o: $(BUILD)/embed.c
@@ -105,9 +110,14 @@ api-types:
 $(LIB): $(call obj,$(LIB_SRC)) $(BUILD)/embed.o $(BUILD)/api_types.o
 	$(Q)rm -f $@ && ar qcs $@ $^
 
-$(BUILD)/alm: $(call obj,$(MAIN_SRC)) $(LIB)
+# The libraries' archives without their tables to unwind the stack (UNWIND).
+$(BUILD)/lib/made: $(if $(STATIC),$(foreach l,$(LIBS),$(call has_archive,$(l))))
+	$(Q)rm -rf $(@D) && mkdir -p $(@D)
+	$(Q)$(foreach l,$(LIBS),$(if $(and $(STATIC),$(call has_archive,$(l))),objcopy -R .eh_frame -R .rela.eh_frame $(call has_archive,$(l)) $(@D)/lib$(l).a &&)) touch $@
+
+$(BUILD)/alm: $(call obj,$(MAIN_SRC)) $(LIB) $(BUILD)/lib/made
 	$(if $(V),,@echo "  LD $@")
-	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(ALM_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter-out %/made,$^) $(ALM_LIBS)
 
 # What tests share; a program takes what it uses of it, and of the library what that uses.
 $(TEST_LIB): $(call obj,$(TESTLIB_SRC))

@@ -261,3 +261,54 @@ int legacy_crd(struct obj *o, struct arena *a, struct legacy *ret, struct error 
 		obj_del(spec, gone[i]);
 	return 0;
 }
+
+/* --- one version of several --- */
+
+static size_t find_version(const struct obj *list, const struct obj *version)
+{
+	size_t i = 0;
+	while (i < obj_len(list) &&
+	       !cstr_eq(obj_str(obj_at(list, i), "name"), obj_str(version, "name")))
+		i++;
+	return i;
+}
+
+bool legacy_crd_has(const struct obj *there, const struct obj *said)
+{
+	const struct obj *list = obj_path(there, "spec.versions");
+	return find_version(list, obj_at(obj_path(said, "spec.versions"), 0)) < obj_len(list);
+}
+
+int legacy_crd_fits(const struct obj *there, const struct obj *said, struct error *err)
+{
+	static const char *const fields[] = {"spec.names.kind", "spec.names.plural", "spec.scope"};
+	const char *owner = meta_annotation(said, ANNOTATION_OWNER);
+	const char *was = meta_annotation(there, ANNOTATION_OWNER);
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		if (!obj_equal(obj_path(there, fields[i]), obj_path(said, fields[i])))
+			return error_set(err, E_CONFLICT, "%s is there, whose %s is %s and not %s",
+					 meta_name(there), fields[i], obj_str(there, fields[i]),
+					 obj_str(said, fields[i]));
+	if (owner && was && !cstr_eq(owner, was))
+		return error_set(err, E_CONFLICT, "%s belongs to %s and not to %s",
+				 meta_name(there), was, owner);
+	return 0;
+}
+
+void legacy_crd_join(const struct obj *there, struct obj *said)
+{
+	const struct obj *own = obj_path(said, "spec.versions");
+	struct obj *list = obj_copy_list(obj_path(there, "spec.versions"));
+	for (size_t i = 0; i < obj_len(own); i++) {
+		struct obj *v = obj_copy(obj_at(own, i));
+		size_t at = find_version(list, v);
+		const struct obj *old = obj_at(list, at);
+		obj_set_bool(v, "storage", obj_flag(old, "storage", false));
+		obj_set_bool(v, "served", obj_flag(old, "served", true));
+		if (at < obj_len(list))
+			obj_set_at(list, at, v);
+		else
+			obj_append(list, v);
+	}
+	obj_set_path(said, "spec.versions", list);
+}

@@ -6,9 +6,11 @@
 #include "alm/apiserver/admission/hook_check.h"
 #include "alm/apiserver/admission/match.h"
 #include "alm/apiserver/admission/policy_check.h"
+#include "alm/apiserver/admit_platform.h"
 #include "alm/apiserver/auth/approval.h"
 #include "alm/apiserver/auth/rbac.h"
 #include "alm/apiserver/core.h"
+#include "alm/apiserver/kinds/autoscale.h"
 #include "alm/apiserver/kinds/builtin_check.h"
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/kinds/defaults.h"
@@ -105,6 +107,17 @@ static void immutable_validate(struct mutation *m, struct field_errors *e)
 					 "Forbidden: field is immutable when `immutable` is set");
 }
 
+/* A pair of keys without a certificate in it is stored, and told. */
+static void warn_of_tls(struct mutation *m)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
+	struct str text = obj_as_str(obj_path(m->after, "data['tls.crt']"));
+	if (!cstr_eq(obj_str(m->after, "type"), "kubernetes.io/tls") || !text.ptr)
+		return;
+	if (base64_decode(text, &b) && str_find(strbuf_str(&b), STR("-----BEGIN ")) < 0)
+		request_warn(m->r, "tls: failed to find any PEM data in certificate input");
+}
+
 static void secret_validate(struct mutation *m, struct field_errors *e)
 {
 	const char *type = obj_str(m->after, "type");
@@ -112,6 +125,8 @@ static void secret_validate(struct mutation *m, struct field_errors *e)
 	if (m->head && !cstr_eq(obj_str(m->before, "type"), type))
 		field_errors_add(e, FIELD_INVALID, "type",
 				 "Invalid value: \"%s\": field is immutable", type ? type : "");
+	if (e->n == 0)
+		warn_of_tls(m);
 }
 
 static void service_late(struct mutation *m)
@@ -127,7 +142,7 @@ static void service_validate(struct mutation *m, struct field_errors *e)
 }
 
 /* A Job finds its Pods by its uid, and these labels are theirs and, if it has none, its own. */
-static void job_default(struct mutation *m)
+static void job_late(struct mutation *m)
 {
 	struct obj *o = m->after;
 	const char *uid = meta_uid(o);
@@ -199,26 +214,6 @@ static void aggregation_validate(struct mutation *m, struct field_errors *e)
 				 "Invalid value: must have at most %d items", RBAC_SELECTORS_MAX);
 }
 
-/* A list and the member that was there before it are one: the list's first, and what states only the member is heard. */
-static void default_plural(struct obj *o, const char *one, const char *many, const char *key)
-{
-	const char *single = obj_str(o, one);
-	const struct obj *first = obj_at(obj_get(o, many), 0);
-	const char *listed = key ? obj_str(first, key) : obj_as_string(first);
-	if (obj_type(o) != OBJ_MAP || !single || !*single || cstr_eq(single, listed))
-		return;
-	struct obj *list = obj_list(), *item = key ? obj_map() : obj_string(single);
-	if (key)
-		obj_set_str(item, key, single);
-	obj_append(list, item);
-	obj_set(o, many, list);
-}
-
-static void pod_default(struct mutation *m)
-{
-	default_plural(obj_get_mut(m->after, "status"), "podIP", "podIPs", "ip");
-}
-
 /* Controllers take a Pod without a phase for one that was not created. */
 static void pod_late(struct mutation *m)
 {
@@ -227,11 +222,6 @@ static void pod_late(struct mutation *m)
 		return;
 	obj_set_path(m->after, "status.phase", obj_string("Pending"));
 	obj_set_path(m->after, "status.qosClass", obj_string(pod_quality(m->after)));
-}
-
-static void node_default(struct mutation *m)
-{
-	default_plural(obj_get_mut(m->after, "spec"), "podCIDR", "podCIDRs", NULL);
 }
 
 static void range_default(struct mutation *m)
@@ -316,8 +306,8 @@ static const struct {
 	{"", "services", NULL, service_late, service_validate},
 	{"", "events", NULL, event_late, event_validate},
 	{"", "limitranges", range_default, NULL, NULL},
-	{"", "nodes", node_default, NULL, NULL},
-	{"", "pods", pod_default, pod_late, NULL},
+	{"", "nodes", admit_node_default, admit_node_late, NULL},
+	{"", "pods", admit_pod_default, pod_late, NULL},
 	{ADMISSION_GROUP, "mutatingadmissionpolicies", policy_default_of, NULL, mutating_validate},
 	{ADMISSION_GROUP, "mutatingadmissionpolicybindings", binding_default_of, NULL,
 	 mutating_binding_validate},
@@ -329,7 +319,10 @@ static const struct {
 	 binding_validate},
 	{ADMISSION_GROUP, "validatingwebhookconfigurations", hooks_default_of, NULL,
 	 hooks_validate_of},
-	{"batch", "jobs", job_default, NULL, NULL},
+	{"apps", "daemonsets", admit_daemon_default, admit_daemon_late, NULL},
+	{"batch", "jobs", NULL, job_late, NULL},
+	{"coordination.k8s.io", "leases", NULL, admit_lease_late, NULL},
+	{"storage.k8s.io", "csidrivers", NULL, admit_driver_late, NULL},
 	{RBAC_GROUP, "clusterroles", NULL, NULL, aggregation_validate},
 	{APPROVAL_GROUP, APPROVAL_PLURAL, approval_default, NULL, approval_validate},
 	{CRD_GROUP, "customresourcedefinitions", crd_default_of, crd_late, crd_validate_of},
@@ -345,7 +338,10 @@ static const struct {
 
 void admit_default(struct mutation *m)
 {
-	if (!(m->kind->flags & KIND_CUSTOM) && m->after)
+	if (autoscaler_is_v1(m->kind) && m->after) { /* gets those of v2 when it is stored */
+		m->too_large = autoscaler_too_much(m->after);
+		autoscaler_default_v1(m->after);
+	} else if (!(m->kind->flags & KIND_CUSTOM) && m->after)
 		defaults_set(m->after, m->resource->group, m->resource->plural);
 	EACH_RULE(i, m)
 	if (rules[i].set_default)
@@ -359,10 +355,27 @@ void admit_late(struct mutation *m)
 		rules[i].late(m);
 }
 
+/* In the version that the checks know. */
+static const struct obj *judged(const struct mutation *m, const struct obj *o)
+{
+	if (!o || !autoscaler_is_v1(m->kind))
+		return o;
+	struct obj *copy = obj_keep(m->r->arena, obj_copy_shallow(o));
+	autoscaler_from_v1(copy);
+	return copy;
+}
+
 void admit_validate(struct mutation *m, struct field_errors *e)
 {
+	if (m->too_large)
+		field_errors_add(e, FIELD_TOO_MANY,
+				 arena_fmt(e->arena, "metadata.annotations[%s]", m->too_large),
+				 "Too many: must have at most %d maps and lists; write it as "
+				 "autoscaling/v2",
+				 AUTOSCALE_NODES_MAX);
 	if (!m->is_status && !(m->kind->flags & KIND_CUSTOM))
-		builtin_check(m->resource->group, m->resource->plural, m->after, m->before, e);
+		builtin_check(m->resource->group, m->resource->plural, judged(m, m->after),
+			      judged(m, m->before), e);
 	EACH_RULE(i, m)
 	if (rules[i].validate)
 		rules[i].validate(m, e);

@@ -21,6 +21,7 @@ struct collection {
 	struct task go;
 	struct committed *commit; /* is waited for; NULL: no */
 	bool waits;
+	struct arena *turn; /* of what is read and made in this turn; until the next one begins */
 };
 
 /* A commit is told whatever became of whoever waits. */
@@ -130,8 +131,7 @@ static int delete_one(struct collection *c, const struct list_item *item, struct
 	return 0;
 }
 
-/* What fits a turn. 1: there is more. */
-static int some(struct collection *c, struct error *err)
+static int delete_some(struct collection *c, struct error *err)
 {
 	struct loop *l = c->request->server->loop;
 	int64_t until = loop_mono(l) + COLLECTION_TURN_NS;
@@ -143,6 +143,34 @@ static int some(struct collection *c, struct error *err)
 			break;
 	}
 	return c->next < c->listing.n;
+}
+
+static void free_turn(void *arg)
+{
+	struct collection *c = arg;
+	arena_free(c->turn);
+}
+
+/* What fits a turn, with memory of its own: objects of many turns together would be all that is there. What the answer tells is
+ * the request's. 1: there is more. */
+static int some(struct collection *c, struct error *err)
+{
+	struct request *r = c->request;
+	struct arena *own = r->arena, *last = c->turn;
+	size_t n_headers = r->headers.n, n_warnings = r->n_warnings;
+	if (!last)
+		arena_defer(own, free_turn, c);
+	c->turn = arena_new(COLLECTION_TURN_BYTES);
+	r->annotations = NULL;
+	arena_free(last);
+	r->arena = c->turn;
+	int rc = delete_some(c, err);
+	r->arena = own;
+	for (size_t i = n_headers; i < r->headers.n; i++)
+		r->headers.items[i].value = arena_strdup(own, r->headers.items[i].value);
+	for (size_t i = n_warnings; i < r->n_warnings; i++)
+		r->warnings[i] = arena_strdup(own, r->warnings[i]);
+	return rc;
 }
 
 static void go(void *arg)

@@ -4,7 +4,7 @@
  * stay so. One that is gone before its turn is left out, one that came later stays. The answer, which lists what was selected,
  * comes after the last commit.
  *
- * Limits: COLLECTION_TURN objects in a turn; of large ones as many as COLLECTION_TURN_NS take. Webhooks are asked about all of
+ * Limits: COLLECTION_TURN objects in a turn; of large ones as many as COLLECTION_TURN_NS take. They are held until the next turn. Webhooks are asked about all of
  * them in one.
  */
 #ifndef ALM_APISERVER_COLLECTION_H
@@ -12,8 +12,9 @@
 
 #include "alm/apiserver/request.h"
 
-#define COLLECTION_TURN    64
-#define COLLECTION_TURN_NS (8 * NS_PER_MS)
+#define COLLECTION_TURN       64
+#define COLLECTION_TURN_NS    (8 * NS_PER_MS)
+#define COLLECTION_TURN_BYTES ((size_t)64 << 20) /* soft, as that of a request */
 
 struct delete_options;
 

@@ -168,9 +168,32 @@ static void items_at(struct request *r, const struct store_table *res, int64_t r
 	qsort(v->items, v->n, sizeof(*v->items), item_cmp);
 }
 
+/* Do its labels? They are read out of the text, or not even that. */
+static bool labels_match(const struct list_options *l, struct text *t)
+{
+	uint64_t bits = (uint64_t)t->labels[1] << 32 | t->labels[0];
+	if (bits && selector_excludes(l->labels, bits))
+		return false;
+	CLEANUP(obj_unrefp) struct obj *labels = NULL;
+	struct error ignored = ERROR_INIT;
+	struct str json = text_labels(text_str(t));
+	if (json.len)
+		(void)json_parse(json, &labels, &ignored);
+	if (!bits) {
+		bits = selector_bits(labels);
+		t->labels[0] = (uint32_t)bits;
+		t->labels[1] = (uint32_t)(bits >> 32);
+	}
+	return selector_matches(l->labels, labels);
+}
+
 bool list_matches(struct request *r, const struct list_options *l, struct text *t)
 {
 	if (!l || !l->selective)
+		return true;
+	if (!labels_match(l, t))
+		return false;
+	if (!l->by_fields)
 		return true;
 	CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
 	const struct obj *o = convert_read(r->kind, t, a);

@@ -6,13 +6,40 @@
 #include "alm/apiserver/kinds/crd_kind.h"
 #include "alm/apiserver/status.h"
 #include "alm/obj/meta.h"
-#include "crds/legacy.h"
+#include "crds/legacy_crd.h"
 #include "crds/legacy_words.h"
 #include "crds/marks.h"
+
+#define GROUPS_MAX 100
 
 static bool is_definition(const struct kind *k)
 {
 	return cstr_eq(k->group, CRD_GROUP) && cstr_eq(k->plural, "customresourcedefinitions");
+}
+
+/* The annotation names the groups of all that a definition was made of. */
+static bool was_made_of(const struct obj *o, struct str group)
+{
+	const char *all = o ? meta_annotation(o, ANNOTATION_LEGACY_GROUP) : NULL;
+	struct str rest = all ? str_of(all) : STR_NONE, one;
+	while (str_next(&rest, ',', &one))
+		if (str_eq(one, group))
+			return true;
+	return false;
+}
+
+/* At most GROUPS_MAX, as versions; more lead nowhere. */
+static void add_groups(struct obj *o, const char *groups)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	struct str rest = groups ? str_of(groups) : STR_NONE, one;
+	const char *has = meta_annotation(o, ANNOTATION_LEGACY_GROUP);
+	strbuf_adds(&b, has ? has : "");
+	for (size_t n = 0; n < GROUPS_MAX && str_next(&rest, ',', &one); n++)
+		if (!was_made_of(o, one))
+			strbuf_addf(&b, "%s%.*s", b.len ? "," : "", STR_ARG(one));
+	if (b.len)
+		meta_set_annotation(o, ANNOTATION_LEGACY_GROUP, b.buf);
 }
 
 /* The definition that was made of the one that had this name then; NULL: none. */
@@ -26,9 +53,7 @@ static const char *name_today(const struct request *r)
 	const char *name = arena_fmt(r->arena, "%.*s.%.*s", STR_ARG(plural), STR_ARG(group));
 	struct store_table *all = server_resource(r->server, r->kind);
 	struct head *h = resource_find(all, "", r->name) ? NULL : resource_find(all, "", name);
-	const struct obj *o = h ? head_obj(h, r->arena) : NULL;
-	const char *made_of = o ? meta_annotation(o, ANNOTATION_LEGACY_GROUP) : NULL;
-	return made_of && str_is(was, made_of) ? name : NULL;
+	return was_made_of(h ? head_obj(h, r->arena) : NULL, was) ? name : NULL;
 }
 
 /* Rights, store and log are those of the group and version that it leads to. */
@@ -59,12 +84,31 @@ static bool is_of(const struct obj *o, const struct kind *k, struct arena *a)
 	return cstr_eq(meta_api_version(o), kind_api_version(k, a));
 }
 
+/* kubectl apply --server-side first says, as another manager, what the metadata had. */
+static bool is_metadata_alone(const struct request *r, const struct obj *o)
+{
+	return r->old_api_version && cstr_eq(r->verb, "patch") && is_definition(r->kind) &&
+	       !obj_get(o, "spec");
+}
+
+static struct obj *metadata_today(const struct request *r, const struct obj *o)
+{
+	struct obj *now = obj_keep(r->arena, obj_copy(o));
+	obj_set_str(now, "apiVersion", kind_api_version(r->kind, r->arena));
+	obj_set_path(now, "metadata.name", obj_string(r->name));
+	return now;
+}
+
 int modern_form(struct request *r, struct obj **o, struct error *err)
 {
 	struct error inner = ERROR_INIT;
 	struct legacy now;
 	if (r->server->config.no_legacy || *r->subresource)
 		return 0;
+	if (is_metadata_alone(r, *o)) {
+		*o = metadata_today(r, *o);
+		return 0;
+	}
 	if (legacy_convert(*o, r->arena, &now, &inner) < 0)
 		return fail_code(r, E_BADREQUEST, err, "%s", inner.msg);
 	if (!now.o || (now.is_instance && !is_of(now.o, r->kind, r->arena)))
@@ -79,18 +123,43 @@ int modern_form(struct request *r, struct obj **o, struct error *err)
 	return 0;
 }
 
+static size_t find_version(const struct obj *list, const char *name)
+{
+	size_t i = 0;
+	while (i < obj_len(list) && !cstr_eq(obj_str(obj_at(list, i), "name"), name))
+		i++;
+	return i;
+}
+
+/* Its version first: that is the one it shows. */
+static void show_as(const struct request *r, struct obj *o)
+{
+	struct str plural, was, group;
+	const char *version;
+	const struct obj *list = obj_path(o, "spec.versions");
+	if (!str_cut(str_of(r->old_name), '.', &plural, &was) ||
+	    !legacy_group(was, r->arena, &group, &version))
+		return;
+	const struct obj *own = obj_at(list, find_version(list, version));
+	crd_to_v1beta1(o);
+	if (own) {
+		obj_set_path(o, "spec.version", obj_string(version));
+		obj_set_path(o, "spec.validation", obj_ref(obj_get(own, "schema")));
+	}
+	obj_set_path(o, "metadata.name", obj_string(r->old_name));
+	obj_set_path(o, "spec.group", obj_stringn(was));
+}
+
 struct obj *modern_show(struct request *r, const struct obj *now)
 {
 	struct obj *o = obj_keep(r->arena, obj_copy(now));
-	const char *was = meta_annotation(now, ANNOTATION_LEGACY_GROUP);
 	obj_set_str(o, "apiVersion", r->old_api_version);
 	if (!is_definition(r->kind))
 		return o;
-	crd_to_v1beta1(o);
-	if (r->old_name && was) {
-		obj_set_path(o, "metadata.name", obj_string(r->old_name));
-		obj_set_path(o, "spec.group", obj_string(was));
-	}
+	if (r->old_name)
+		show_as(r, o);
+	else
+		crd_to_v1beta1(o);
 	return o;
 }
 
@@ -119,31 +188,60 @@ int modern_patched(struct request *r, const struct obj *shown, struct obj **o, s
 	return modern_form(r, o, err);
 }
 
-static size_t find_version(const struct obj *list, const char *name)
-{
-	size_t i = 0;
-	while (i < obj_len(list) && !cstr_eq(obj_str(obj_at(list, i), "name"), name))
-		i++;
-	return i;
-}
-
 void modern_join(const struct request *r, const struct obj *before, struct obj *o)
 {
-	const struct obj *said = obj_path(o, "spec.versions");
-	const struct obj *there = obj_path(before, "spec.versions");
-	if (!r->says_one_version || !obj_len(there))
+	if (!r->says_one_version || !obj_len(obj_path(before, "spec.versions")))
 		return;
-	struct obj *list = obj_copy_list(there);
-	for (size_t i = 0; i < obj_len(said); i++) {
-		struct obj *v = obj_copy(obj_at(said, i));
-		size_t at = find_version(list, obj_str(v, "name"));
-		const struct obj *old = obj_at(list, at);
-		obj_set_bool(v, "storage", obj_flag(old, "storage", false));
-		obj_set_bool(v, "served", obj_flag(old, "served", true));
-		if (at < obj_len(list))
-			obj_set_at(list, at, v);
-		else
-			obj_append(list, v);
-	}
-	obj_set_path(o, "spec.versions", list);
+	const char *said_groups = meta_annotation(o, ANNOTATION_LEGACY_GROUP);
+	const char *of_before = meta_annotation(before, ANNOTATION_LEGACY_GROUP);
+	const char *groups = said_groups ? arena_strdup(r->arena, said_groups) : NULL;
+	if (of_before)
+		meta_set_annotation(o, ANNOTATION_LEGACY_GROUP, of_before);
+	add_groups(o, groups);
+	legacy_crd_join(before, o);
+}
+
+/* --- a version that was a definition --- */
+
+const char *modern_beside(const struct request *r, const struct obj *o)
+{
+	const char *name = meta_name(o);
+	if (!r->says_one_version || !name)
+		return NULL;
+	struct head *h = resource_find(server_resource(r->server, r->kind), "", name);
+	return h && !legacy_crd_has(head_obj(h, r->arena), o) ? name : NULL;
+}
+
+int modern_add(struct request *r, const struct obj *before, const struct obj *o, struct obj **ret,
+	       struct error *err)
+{
+	struct error inner = ERROR_INIT;
+	const char *owner = meta_annotation(o, ANNOTATION_OWNER);
+	if (legacy_crd_fits(before, o, &inner) < 0)
+		return fail_code(r, inner.code, err, "%s", inner.msg);
+	struct obj *now = obj_keep(r->arena, obj_copy(before));
+	struct obj *added = obj_keep(r->arena, obj_copy(o));
+	modern_join(r, before, added);
+	obj_set_path(now, "spec.versions", obj_ref(obj_path(added, "spec.versions")));
+	add_groups(now, meta_annotation(o, ANNOTATION_LEGACY_GROUP));
+	if (owner)
+		meta_set_annotation(now, ANNOTATION_OWNER, owner);
+	request_warn(r, "%s is there; this is its version %s", meta_name(before),
+		     obj_str(obj_at(obj_path(o, "spec.versions"), 0), "name"));
+	*ret = now;
+	return 0;
+}
+
+bool modern_holds_more(struct request *r, const struct obj *o, struct error *err)
+{
+	size_t n = obj_len(obj_path(o, "spec.versions"));
+	if (!r->old_name || !is_definition(r->kind) || n < 2)
+		return false;
+	(void)fail_code(
+		r, E_CONFLICT, err,
+		"%s has %zu versions, and all of them would go, with their objects: kubectl "
+		"delete crd %s does that; one version goes out of spec.versions by kubectl "
+		"edit crd %s",
+		r->name, n, r->name, r->name);
+	return true;
 }

@@ -21,7 +21,15 @@ int modern_form(struct request *r, struct obj **o, struct error *err);
 struct obj *modern_show(struct request *r, const struct obj *now);
 /* What a patch made of modern_show()'s: replaced by the form of today. */
 int modern_patched(struct request *r, const struct obj *shown, struct obj **o, struct error *err);
-/* A definition that says one version keeps the others of before. */
+/* A definition that says one version keeps the others of before (NULL: there is none). */
 void modern_join(const struct request *r, const struct obj *before, struct obj *o);
+/* Of a definition that is created: the name of the one that is there, which lacks this version; NULL:
+ * none, and it is made, or exists. In 2017 each version was a definition. */
+const char *modern_beside(const struct request *r, const struct obj *o);
+/* before with the version of o, in r's arena; fails the request where they contradict each other. */
+int modern_add(struct request *r, const struct obj *before, const struct obj *o, struct obj **ret,
+	       struct error *err);
+/* Deleted by a name of then, which meant one version: fails the request, as all of them would go. */
+bool modern_holds_more(struct request *r, const struct obj *o, struct error *err);
 
 #endif

@@ -122,7 +122,7 @@ struct field_errors *mutation_errors(struct request *r)
 int mutation_validate(struct mutation *m, struct error *err)
 {
 	struct field_errors *e = mutation_errors(m->r);
-	object_meta_validate(m->kind, m->after, e);
+	object_meta_validate(m->kind, m->after, m->before, e);
 	admit_validate(m, e);
 	if (m->kind->schema) {
 		schema_validate(m->kind->schema, m->after, e);
@@ -194,7 +194,7 @@ int mutation_store(struct mutation *m, struct error *err)
 		.rv_after = store_next_rv(s->store),
 		.is_status = m->is_status,
 	};
-	convert_to_storage(m->kind, m->after);
+	mutation_to_storage(m, m->after);
 	/* One reference for the canonical form, one that the arena keeps. */
 	m->after = obj_keep(m->r->arena, convert_canonical(obj_ref(m->after)));
 	struct audit_write_parts parts;
@@ -228,7 +228,7 @@ static void free_text(void *p)
 int mutation_pretend(struct mutation *m, bool with_rv, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
-	convert_to_storage(m->kind, m->after);
+	mutation_to_storage(m, m->after);
 	m->after = obj_keep(m->r->arena, convert_canonical(obj_ref(m->after)));
 	if (with_rv)
 		obj_set_path(m->after, "metadata.resourceVersion",

@@ -37,6 +37,7 @@ struct mutation {
 	const struct obj *delete_options; /* of a deletion, as its body states them, or NULL */
 	bool is_put, is_status, is_apply;
 	bool is_bare, is_unconditional; /* a PUT that states no uid, no revision */
+	const char *too_large;          /* an annotation that is not read; NULL: none */
 	bool by_webhook;                /* after is what one, or a policy, made of it */
 	bool keep_managers;             /* after has its managedFields already (apply) */
 	bool whole; /* status comes with the object, of the server's own writers alone */
@@ -61,6 +62,8 @@ int mutation_update(struct mutation *m, struct error *err);
 /* --- mutation.c --- */
 /* Removes the object; m->before is its last state. */
 int mutation_remove(struct mutation *m, struct error *err);
+/* Is rv a revision at all? E_INTERNAL, as the real server has it. */
+int mutation_reads_revision(const struct mutation *m, const char *rv, struct error *err);
 /* o names itself as the URL does, or does not. E_BADREQUEST. */
 int mutation_fits_url(const struct mutation *m, const struct obj *o, struct error *err);
 /* Marks for deletion: finalizers, deletionTimestamp, generation. */

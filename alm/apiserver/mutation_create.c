@@ -102,8 +102,7 @@ static int create_mutated(struct mutation *m, struct error *err)
 	create_name(m);
 	if (create_namespace(m, err) < 0)
 		return -err->code;
-	if ((m->kind->flags & KIND_STATUS) && !m->whole)
-		obj_del(m->after, "status");
+	mutation_keep_status(m);
 	object_meta_create(m->kind, m->after, m->r->fixed.uid, request_now(m->r));
 	admit_default(m);
 	return 0;
@@ -113,7 +112,7 @@ int mutation_create(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
 	const char *rv = meta_resource_version(m->after);
-	if (rv && *rv && !m->is_apply) {
+	if (rv && *rv && !m->is_apply && !m->opt.dry_run) {
 		int rc = fail_code(r, E_INTERNAL, err,
 				   "resourceVersion should not be set on objects to be created");
 		r->failure.no_reason = true;
@@ -127,8 +126,7 @@ int mutation_create(struct mutation *m, struct error *err)
 		return fail_forbidden(r, m->name ? m->name : "", err,
 				      "create not allowed while custom resource definition is "
 				      "terminating");
-	if ((m->kind->flags & KIND_STATUS) && !m->whole)
-		obj_del(m->after, "status");
+	mutation_keep_status(m);
 	if (!*r->fixed.uid)
 		object_meta_uid(r->server->loop, r->fixed.uid);
 	object_meta_create(m->kind, m->after, r->fixed.uid, request_now(r));

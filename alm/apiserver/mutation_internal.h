@@ -8,6 +8,10 @@
 /* managedFields of what manager made of before (NULL: of nothing). */
 int mutation_track(struct mutation *m, const struct obj *before, const char *manager,
 		   const char *subresource, struct error *err);
+/* A main endpoint sets no status: what there is of it in m->after is that of m->before, or gone. */
+void mutation_keep_status(struct mutation *m);
+/* o, which is or would be m->after, in the form that is stored. */
+void mutation_to_storage(const struct mutation *m, struct obj *o);
 /* Errors of fields that live as long as the request. */
 struct field_errors *mutation_errors(struct request *r);
 /* Metadata, admission's own rules, schema and its CEL rules. E_INVALID with all causes. */

@@ -1,5 +1,8 @@
 /* mutation_shape: what a client sent, made an object of its kind, and what is found on the way. */
-#include "alm/apiserver/mutation.h"
+#include "alm/apiserver/kinds/autoscale.h"
+#include "alm/apiserver/kinds/convert.h"
+#include "alm/apiserver/kinds/defaults.h"
+#include "alm/apiserver/mutation_internal.h"
 #include "alm/apiserver/object_meta.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/texts.h"
@@ -105,4 +108,18 @@ int mutation_shape(struct mutation *m, struct error *err)
 		return fail_invalid_one(m->r, m->kind->group, m->kind->kind, m->name, FIELD_INVALID,
 					fault, err, "Invalid value: %s", TEXTS_FAULT);
 	return 0;
+}
+
+/* Another version's form of a status may say less of it. */
+void mutation_to_storage(const struct mutation *m, struct obj *o)
+{
+	convert_to_storage(m->kind, o);
+	if (!autoscaler_is_v1(m->kind))
+		return;
+	defaults_set(o, m->resource->group, m->resource->plural);
+	if (m->is_status || m->whole)
+		return;
+	obj_del(o, "status");
+	if (obj_has(m->stored, "status"))
+		obj_set(o, "status", obj_ref(obj_get(m->stored, "status")));
 }

@@ -4,6 +4,7 @@
 #include "alm/apiserver/admission/hooks.h"
 #include "alm/apiserver/admit.h"
 #include "alm/apiserver/core.h"
+#include "alm/apiserver/kinds/autoscale.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/object_meta.h"
 #include "alm/apiserver/status.h"
@@ -19,16 +20,30 @@ static int check_identity(struct mutation *m, struct error *err)
 	const char *uid = meta_uid(m->after), *real = meta_uid(m->before);
 	if (!uid || cstr_eq(uid, real))
 		return 0;
-	if (!m->is_put)
-		return fail_invalid_one(r, m->kind->group, m->kind->kind, m->name, FIELD_INVALID,
-					"metadata.uid", err,
-					"Invalid value: \"%s\": field is immutable", uid);
+	if (!m->is_put) {
+		struct field_errors *e = mutation_errors(r);
+		for (int i = 0; i < (m->kind->flags & KIND_META_ONCE ? 1 : 2); i++)
+			field_errors_add(e, FIELD_INVALID, "metadata.uid",
+					 "Invalid value: \"%s\": field is immutable", uid);
+		return fail_invalid(r, m->kind->group, m->kind->kind, m->name, e, err);
+	}
 	const char *at = *m->ns ? arena_fmt(r->arena, "%s/%s", m->ns, m->name) : m->name;
 	return fail_conflict(r, m->name, err,
 			     "StorageError: invalid object, Code: 4, Key: /registry/%s/%s/%s, "
 			     "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
 			     "precondition: %s, UID in object meta: %s",
 			     m->kind->group, m->kind->plural, at, uid, real);
+}
+
+int mutation_reads_revision(const struct mutation *m, const char *rv, struct error *err)
+{
+	uint64_t n;
+	if (str_parse_u64(str_of(rv), &n))
+		return 0;
+	int rc = fail_code(m->r, E_INTERNAL, err,
+			   "strconv.ParseUint: parsing \"%s\": invalid syntax", rv);
+	m->r->failure.no_reason = true;
+	return rc;
 }
 
 static int check_revision(struct mutation *m, struct error *err)
@@ -42,6 +57,8 @@ static int check_revision(struct mutation *m, struct error *err)
 					"Invalid value: %s: must be specified for an update",
 					m->kind->flags & KIND_CUSTOM ? "0x0" : "0");
 	}
+	if (mutation_reads_revision(m, rv, err) < 0)
+		return -err->code;
 	if (!cstr_eq(rv, meta_resource_version(m->stored)))
 		return fail_modified(m->r, m->name, err);
 	return 0;
@@ -69,22 +86,7 @@ static int check_finalizers(struct mutation *m, struct error *err)
 				 "Forbidden: no new finalizers can be added if the object is being "
 				 "deleted, found new finalizers []string{%s}",
 				 found);
-	int rc = fail_invalid(m->r, m->kind->group, m->kind->kind, m->name, e, err);
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	strbuf_addf(&b, "%s \"%s\" is invalid: metadata.finalizers: %s",
-		    status_resource(m->r->arena, m->kind->kind, m->kind->group), m->name,
-		    e->items[0].message);
-	m->r->failure.message = arena_strndup(m->r->arena, b.buf, b.len);
-	return rc;
-}
-
-static void set_status_of(struct obj *o, const struct obj *from)
-{
-	const struct obj *v = obj_get(from, "status");
-	if (v)
-		obj_set(o, "status", obj_ref(v));
-	else
-		obj_del(o, "status");
+	return fail_invalid(m->r, m->kind->group, m->kind->kind, m->name, e, err);
 }
 
 static void copy_path(struct obj *o, const struct obj *from, const char *path)
@@ -94,6 +96,15 @@ static void copy_path(struct obj *o, const struct obj *from, const char *path)
 		obj_set_path(o, path, obj_ref(v));
 	else
 		obj_del_path(o, path);
+}
+
+void mutation_keep_status(struct mutation *m)
+{
+	if (!(m->kind->flags & KIND_STATUS) || m->whole)
+		return;
+	copy_path(m->after, m->before, "status");
+	if (autoscaler_is_v1(m->kind))
+		autoscaler_keep_status(m->after, m->before);
 }
 
 /* The main endpoint keeps status; the status endpoint keeps everything else, and others but what
@@ -107,14 +118,16 @@ static void split_status(struct mutation *m)
 	if (!(m->kind->flags & KIND_STATUS) || m->whole)
 		return;
 	if (!m->is_status && !only) {
-		set_status_of(m->after, m->before);
+		mutation_keep_status(m);
 		return;
 	}
 	struct obj *o = obj_keep(m->r->arena, obj_copy(m->before));
 	if (only)
 		copy_path(o, m->after, only);
 	else
-		set_status_of(o, m->after);
+		copy_path(o, m->after, "status");
+	if (autoscaler_is_v1(m->kind))
+		autoscaler_keep_status(o, m->after);
 	const struct obj *managed = obj_path(m->after, "metadata.managedFields");
 	if (managed)
 		obj_set_path(o, "metadata.managedFields", obj_ref(managed));
@@ -130,7 +143,7 @@ static bool is_unchanged(struct mutation *m)
 	const char *rv = meta_resource_version(m->stored);
 	obj_set(meta, "resourceVersion", obj_string(rv ? rv : ""));
 	obj_set(o, "metadata", meta);
-	convert_to_storage(m->kind, o);
+	mutation_to_storage(m, o);
 	return obj_equal(o, m->stored);
 }
 
@@ -155,6 +168,8 @@ static int update_mutated(struct mutation *m, struct error *err)
 	if (!changed)
 		return 0;
 	split_status(m);
+	obj_del_path(m->after, "metadata.deletionTimestamp"); /* as it is, whatever they say */
+	obj_del_path(m->after, "metadata.deletionGracePeriodSeconds");
 	object_meta_update(m->after, m->before);
 	admit_default(m);
 	return 0;

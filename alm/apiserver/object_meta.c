@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/address_check.h"
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
+#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
 #define ANNOTATIONS_BYTES_MAX ((size_t)256 << 10)
@@ -153,6 +155,10 @@ static void validate_name(const struct kind *k, const char *name, const char *fi
 			      : k->flags & KIND_LABEL_NAME ? NAME_DNS_LABEL
 							   : NAME_DNS_SUBDOMAIN;
 	struct str s = str_of(name);
+	if (cstr_eq(k->kind, "IPAddress") && cstr_eq(k->group, "networking.k8s.io")) {
+		check_ip(e, field, name, true);
+		return;
+	}
 	/* A prefix may end where no name may: "web-". */
 	if (prefix && s.len > 1 && s.ptr[s.len - 1] == '-')
 		s.len--;
@@ -235,7 +241,49 @@ static void validate_finalizers(const struct obj *o, struct field_errors *e)
 	}
 }
 
-void object_meta_validate(const struct kind *k, const struct obj *o, struct field_errors *e)
+/* Those of built-in kinds are what the server knows, or have an owner's domain; some groups are not asked. */
+static void validate_kube_finalizers(const struct kind *k, const struct obj *o,
+				     struct field_errors *e)
+{
+	static const char *const known[] = {"kubernetes", "orphan", "foregroundDeletion", NULL};
+	const struct obj *list = obj_path(o, "metadata.finalizers");
+	static const char *const not_asked[] = {"admissionregistration.k8s.io",
+						"apiextensions.k8s.io",
+						"apiregistration.k8s.io",
+						"coordination.k8s.io",
+						"node.k8s.io",
+						"policy",
+						NULL};
+	bool free_of = k->flags & KIND_CUSTOM || cstr_in(k->group, not_asked);
+	for (size_t i = 0; !free_of && i < obj_len(list); i++) {
+		const char *s = obj_as_string(obj_at(list, i));
+		if (!s || strchr(s, '/') || cstr_in(s, known))
+			continue;
+		field_errors_add(e, FIELD_INVALID,
+				 arena_fmt(e->arena, "metadata.finalizers[%zu]", i),
+				 "Invalid value: \"%s\": name is neither a standard finalizer name "
+				 "nor is it fully qualified",
+				 s);
+	}
+}
+
+/* When it goes is nobody's to say but by a deletion. */
+static void validate_deletion(const struct obj *o, const struct obj *before, struct field_errors *e)
+{
+	static const char *const fields[] = {"metadata.deletionTimestamp",
+					     "metadata.deletionGracePeriodSeconds"};
+	for (size_t i = 0; before && i < ARRAY_LEN(fields); i++) {
+		const struct obj *is = obj_path(o, fields[i]), *was = obj_path(before, fields[i]);
+		if (!is || (was && obj_equal(is, was)))
+			continue;
+		CLEANUP(xfreep) char *text = json_text(is);
+		field_errors_add(e, FIELD_INVALID, fields[i],
+				 "Invalid value: %s: field is immutable", text);
+	}
+}
+
+void object_meta_validate(const struct kind *k, const struct obj *o, const struct obj *before,
+			  struct field_errors *e)
 {
 	const char *generate = obj_str(o, "metadata.generateName");
 	const char *name = meta_name(o);
@@ -246,10 +294,17 @@ void object_meta_validate(const struct kind *k, const struct obj *o, struct fiel
 	else
 		field_errors_add(e, FIELD_REQUIRED, "metadata.name",
 				 "Required value: name or generateName is required");
-	validate_labels(obj_path(o, "metadata.labels"), e);
-	validate_annotations(obj_path(o, "metadata.annotations"), e);
-	validate_owners(o, e);
+	/* Of an update the real server judges these by its own rules and, mostly, by the kind's, which has them twice. */
+	bool again = before && !(k->flags & (KIND_CUSTOM | KIND_META_ONCE));
+	for (int i = 0; i < (again ? 3 : 1); i++) {
+		validate_labels(obj_path(o, "metadata.labels"), e);
+		validate_annotations(obj_path(o, "metadata.annotations"), e);
+		validate_owners(o, e);
+	}
 	validate_finalizers(o, e);
+	for (int i = 0; i < (again ? 2 : 1); i++)
+		validate_deletion(o, before, e);
+	validate_kube_finalizers(k, o, e);
 }
 
 void object_meta_create(const struct kind *k, struct obj *o, const char *uid, int64_t now_ns)
@@ -269,14 +324,10 @@ void object_meta_create(const struct kind *k, struct obj *o, const char *uid, in
 
 void object_meta_update(struct obj *o, const struct obj *before)
 {
-	static const char *const kept[] = {"name",
-					   "namespace",
-					   "generateName",
-					   "uid",
-					   "generation",
-					   "creationTimestamp",
-					   "deletionTimestamp",
-					   "deletionGracePeriodSeconds"};
+	static const char *const kept[] = {"name", "namespace", "uid", "generation",
+					   "creationTimestamp"};
+	static const char *const unless_stated[] = {"deletionTimestamp",
+						    "deletionGracePeriodSeconds"};
 	struct obj *meta = obj_get_mut(o, "metadata");
 	const struct obj *old = obj_get(before, "metadata");
 	obj_del(meta, "selfLink");
@@ -286,6 +337,11 @@ void object_meta_update(struct obj *o, const struct obj *before)
 			obj_set(meta, kept[i], obj_ref(v));
 		else
 			obj_del(meta, kept[i]);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(unless_stated); i++) {
+		const struct obj *v = obj_get(old, unless_stated[i]);
+		if (v && !obj_has(meta, unless_stated[i]))
+			obj_set(meta, unless_stated[i], obj_ref(v));
 	}
 }
 

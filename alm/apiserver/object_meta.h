@@ -11,7 +11,8 @@
  * ObjectMeta.name of type string" for a wrong type. */
 int object_meta_coerce(struct obj *o, void (*unknown)(void *arg, const char *path), void *arg,
 		       struct error *err);
-void object_meta_validate(const struct kind *k, const struct obj *o, struct field_errors *e);
+void object_meta_validate(const struct kind *k, const struct obj *o, const struct obj *before,
+			  struct field_errors *e);
 /* uid, creationTimestamp and what else a client cannot say; for create. */
 void object_meta_create(const struct kind *k, struct obj *o, const char *uid, int64_t now_ns);
 /* Takes over from before what an update cannot change. */

@@ -235,7 +235,7 @@ static int fields_value(struct request *r, struct list_options *ret, struct erro
 				 err) < 0)
 		return -err->code;
 	arena_defer(r->arena, free_field_selector, ret->fields);
-	ret->selective = text && *text;
+	ret->by_fields = text && *text;
 	if (*r->name && !cstr_eq(field_selector_exact(ret->fields, "metadata.name"), r->name))
 		return fail_code(r, E_BADREQUEST, err,
 				 "fieldSelector metadata.name doesn't match requested name");
@@ -250,7 +250,7 @@ static int selectors_value(struct request *r, struct list_options *ret, struct e
 	arena_defer(r->arena, free_selector, ret->labels);
 	if (fields_value(r, ret, err) < 0)
 		return -err->code;
-	ret->selective = ret->selective || !selector_is_empty(ret->labels);
+	ret->selective = ret->by_fields || !selector_is_empty(ret->labels);
 	return 0;
 }
 
@@ -349,25 +349,38 @@ int options_list(struct request *r, struct list_options *ret, struct error *err)
 	return selectors_value(r, ret, err);
 }
 
-/* As Go's time.ParseDuration says it. */
+/* The digits of "1.5h", with one point at most; false: none. */
+static bool skip_number(struct str s, size_t *at)
+{
+	size_t digits = 0, points = 0;
+	for (; *at < s.len && (char_is_digit(s.ptr[*at]) || s.ptr[*at] == '.'); (*at)++) {
+		if (s.ptr[*at] == '.' && points++ > 0)
+			break;
+		digits += s.ptr[*at] != '.';
+	}
+	return digits > 0;
+}
+
+/* As Go's time.ParseDuration says it, of the first pair of number and unit that is none. */
 static const char *duration_fault(struct request *r, const char *text)
 {
+	static const char *const units[] = {"ns", "us", "µs", "μs", "ms", "s", "m", "h", NULL};
 	struct str s = str_of(text);
-	size_t i = 0;
-	if (s.len && (s.ptr[0] == '-' || s.ptr[0] == '+'))
-		i++;
-	size_t digits = i;
-	while (i < s.len && ((s.ptr[i] >= '0' && s.ptr[i] <= '9') || s.ptr[i] == '.'))
-		i++;
-	if (i == digits)
-		return arena_fmt(r->arena, "time: invalid duration \"%s\"", text);
-	if (i == s.len)
-		return arena_fmt(r->arena, "time: missing unit in duration \"%s\"", text);
-	size_t unit = i;
-	while (i < s.len && s.ptr[i] != '.' && (s.ptr[i] < '0' || s.ptr[i] > '9'))
-		i++;
-	return arena_fmt(r->arena, "time: unknown unit \"%.*s\" in duration \"%s\"",
-			 (int)(i - unit), s.ptr + unit, text);
+	size_t i = s.len && (s.ptr[0] == '-' || s.ptr[0] == '+') ? 1 : 0;
+	while (i < s.len) {
+		if (!skip_number(s, &i))
+			break;
+		size_t unit = i;
+		while (i < s.len && s.ptr[i] != '.' && !char_is_digit(s.ptr[i]))
+			i++;
+		const char *name = arena_strndup(r->arena, s.ptr + unit, i - unit);
+		if (!*name)
+			return arena_fmt(r->arena, "time: missing unit in duration \"%s\"", text);
+		if (!cstr_in(name, units))
+			return arena_fmt(r->arena, "time: unknown unit \"%s\" in duration \"%s\"",
+					 name, text);
+	}
+	return arena_fmt(r->arena, "time: invalid duration \"%s\"", text);
 }
 
 int options_timeout(struct request *r, struct error *err)

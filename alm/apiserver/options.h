@@ -39,6 +39,7 @@ struct list_options {
 	struct selector *labels;       /* of the arena; never NULL */
 	struct field_selector *fields; /* of the arena; never NULL */
 	bool selective;                /* any selector is not empty */
+	bool by_fields;                /* that of fields is not */
 	/* watch */
 	int64_t timeout_s; /* 0: not stated */
 	bool bookmarks, initial_events;

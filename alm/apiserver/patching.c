@@ -170,7 +170,8 @@ static int parse_config(struct mutation *m, struct obj **ret, struct error *err)
 }
 
 /* Identity of the configuration: name, namespace, kind and version are those of the path. */
-static int check_config(struct mutation *m, struct obj *config, struct error *err)
+static int check_config(struct mutation *m, struct obj *config, const char **ret_namespace,
+			struct error *err)
 {
 	struct request *r = m->r;
 	const char *want = kind_api_version(m->kind, r->arena);
@@ -181,6 +182,8 @@ static int check_config(struct mutation *m, struct obj *config, struct error *er
 				 kind ? kind : "", want, m->kind->kind);
 	if (mutation_fits_url(m, config, err) < 0)
 		return -err->code;
+	const char *stated = meta_namespace(config);
+	*ret_namespace = stated ? arena_strdup(r->arena, stated) : NULL;
 	obj_set_path(config, "metadata.name", obj_string(m->name));
 	if (*m->ns)
 		obj_set_path(config, "metadata.namespace", obj_string(m->ns));
@@ -195,6 +198,8 @@ static int config_revision(struct mutation *m, struct obj *config, struct error 
 				     "uid mismatch: the provided object specified uid %s, and no "
 				     "existing object was found",
 				     uid);
+	if (rv && *rv && mutation_reads_revision(m, rv, err) < 0)
+		return -err->code;
 	bool stale = rv && *rv && m->head && !cstr_eq(rv, meta_resource_version(m->stored));
 	if (stale)
 		return fail_modified(m->r, m->name, err);
@@ -225,8 +230,12 @@ int patching_server_side(struct mutation *m, struct error *err)
 	struct obj *config = NULL, *merged = NULL;
 	struct apply_conflicts conflicts = {.arena = r->arena};
 	struct error inner = ERROR_INIT;
-	if (parse_config(m, &config, err) < 0 || modern_form(r, &config, err) < 0 ||
-	    check_config(m, config, err) < 0 || config_revision(m, config, err) < 0)
+	const char *stated_namespace;
+	if (parse_config(m, &config, err) < 0 || modern_form(r, &config, err) < 0)
+		return -err->code;
+	modern_join(r, m->before, config);
+	if (check_config(m, config, &stated_namespace, err) < 0 ||
+	    config_revision(m, config, err) < 0)
 		return -err->code;
 	if (object_meta_coerce(config, NULL, NULL, &inner) < 0)
 		return fail_code(r, E_BADREQUEST, err, "%s", inner.msg);
@@ -238,6 +247,7 @@ int patching_server_side(struct mutation *m, struct error *err)
 		.config = config,
 		.manager = m->opt.manager,
 		.api_version = api_version,
+		.stated_namespace = stated_namespace,
 		.subresource = r->subresource,
 		.force = m->opt.force,
 		.now_ns = request_now(r),

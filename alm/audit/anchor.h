@@ -78,6 +78,8 @@ bool anchor_file_is_weak(const char *path, const char *dir);
  * the note with its cosignatures. A vkey behind '#' is what the cosignature must be made with. */
 struct anchor *anchor_witness_new(const char *url, struct loop *l, struct db *d, const char *dir,
 				  struct error *err);
+/* Whether the text before and after the '#' can be a URL and a vkey; nobody is asked. E_USAGE. */
+int anchor_witness_check(const char *url, struct loop *l, struct error *err);
 /* The file of a witness; of arena a. */
 const char *anchor_witness_path(const char *url, const char *dir, struct arena *a);
 

@@ -213,6 +213,26 @@ const char *anchor_witness_path(const char *url, const char *dir, struct arena *
 	return arena_fmt(a, "%s/audit.witness-%.8s", dir, hex);
 }
 
+int anchor_witness_check(const char *url, struct loop *l, struct error *err)
+{
+	struct str base, vkey;
+	bool has_key = str_cut(str_of(url), '#', &base, &vkey);
+	CLEANUP(xfreep) char *address = str_dup(base), *key = str_dup(vkey);
+	CLEANUP(transport_freep) struct transport *unused = NULL;
+	const struct transport_config c = {.base_url = address};
+	if (!str_has_prefix(base, STR("http://")) && !str_has_prefix(base, STR("https://")))
+		return error_set(err, E_USAGE,
+				 "witness %s: want https://HOST/PREFIX, with #VKEY behind it", url);
+	if (transport_curl_new(l, &c, &unused, err) < 0)
+		return error_wrap(err, "witness");
+	if (has_key && !cosigner_is_valid(key))
+		return error_set(err, E_USAGE,
+				 "witness %s: what follows # is no key of a witness: want "
+				 "NAME+8 HEX DIGITS+BASE64, as the witness publishes it",
+				 url);
+	return 0;
+}
+
 struct anchor *anchor_witness_new(const char *url, struct loop *l, struct db *d, const char *dir,
 				  struct error *err)
 {
@@ -220,11 +240,8 @@ struct anchor *anchor_witness_new(const char *url, struct loop *l, struct db *d,
 	CLEANUP(arena_freep) struct arena *a = arena_new(64 << 10);
 	CLEANUP(strbuf_release) struct strbuf target = STRBUF_INIT(STRBUF_SMALL);
 	bool has_key = str_cut(str_of(url), '#', &base, &vkey);
-	if (!str_has_prefix(base, STR("http://")) && !str_has_prefix(base, STR("https://"))) {
-		(void)error_set(err, E_USAGE,
-				"witness %s: want https://HOST/PREFIX, with #VKEY behind it", url);
+	if (anchor_witness_check(url, l, err) < 0)
 		return NULL;
-	}
 	strbuf_addf(&target, TARGET "%s", url);
 	struct anchor_witness *w = xcalloc(1, sizeof(*w));
 	anchor_init(&w->anchor, &witness_ops, target.buf);

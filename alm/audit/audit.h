@@ -58,6 +58,9 @@ struct audit_config {
  * is opened all the same, to be read: see audit_read_only(). E_ALTERED for a new log where an
  * anchor remembers another. */
 int audit_open(const struct audit_config *c, struct audit **ret, struct error *err);
+/* Whether a new log may be named so: 1 to AUDIT_ORIGIN_MAX printable ASCII characters, no space, no
+ * '+'. E_INVALID. */
+int audit_check_origin(const char *origin, struct error *err);
 /* One of the two files. E_NOTFOUND, E_CORRUPT. */
 int audit_read_key(const char *dir, const char *name, unsigned char key[AUDIT_KEY_BYTES],
 		   struct error *err);

@@ -201,7 +201,7 @@ static int origin_of_head(struct audit *a, struct error *err)
 }
 
 /* It is the name of a signed note, and a line of it (C2SP signed-note). */
-static int check_origin(const char *origin, struct error *err)
+int audit_check_origin(const char *origin, struct error *err)
 {
 	size_t n = 0;
 	while (origin[n] > ' ' && origin[n] < 0x7f && origin[n] != '+')
@@ -216,7 +216,7 @@ static int check_origin(const char *origin, struct error *err)
 
 static int find_origin(struct audit *a, const char *wanted, bool is_new, struct error *err)
 {
-	if (is_new && wanted && check_origin(wanted, err) < 0)
+	if (is_new && wanted && audit_check_origin(wanted, err) < 0)
 		return -err->code;
 	if (is_new) {
 		choose_origin(a, wanted);

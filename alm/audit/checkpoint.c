@@ -233,6 +233,13 @@ static int64_t big_endian(const unsigned char p[TIME_BYTES])
 	return v > INT64_MAX ? -1 : (int64_t)v;
 }
 
+bool cosigner_is_valid(const char *vkey)
+{
+	unsigned char id[ID_BYTES], pub[KEY_BYTES];
+	struct str name;
+	return vkey_parse(vkey, TYPE_COSIGN, &name, id, pub);
+}
+
 bool cosignature_fits(struct str note, struct str lines, const char *vkey, int64_t *ret_time_s)
 {
 	unsigned char id[ID_BYTES], pub[KEY_BYTES], sig[ID_BYTES + TIME_BYTES + SIG_BYTES];

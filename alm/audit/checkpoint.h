@@ -45,6 +45,7 @@ int checkpoint_verify(struct str note, const char *origin, const char *vkey, str
 
 /* Cosignatures (c2sp.org/tlog-cosignature, Ed25519): lines of signatures by a witness over the
  * note's text and a time. True if one of them is the one of the witness' vkey (type 0x04). */
+bool cosigner_is_valid(const char *vkey); /* a vkey of a witness */
 bool cosignature_fits(struct str note, struct str lines, const char *vkey, int64_t *ret_time_s);
 
 #endif

@@ -75,6 +75,20 @@ void row_subject(const struct obj *row, struct strbuf *b)
 	visible_adds(b, name ? name : "");
 }
 
+/* "(git, committed by bob, signed by alice@example.com (SHA256:...))"; nobody has checked what no signature
+ * says. */
+static void add_commit_names(const struct obj *row, struct strbuf *b)
+{
+	const char *committer = obj_str(row, "body.who.committer");
+	const char *signer = obj_str(row, "body.who.signer");
+	visible_adds(b, signer ? " (git" : " (claimed by a commit of git");
+	if (committer)
+		visible_addf(b, ", committed by %s", committer);
+	if (signer)
+		visible_addf(b, ", signed by %s", signer);
+	strbuf_addc(b, ')');
+}
+
 void row_who(const struct obj *row, struct strbuf *b)
 {
 	const char *actor = obj_str(row, "actor"), *trust = obj_str(row, "body.who.trust");
@@ -88,6 +102,10 @@ void row_who(const struct obj *row, struct strbuf *b)
 		return;
 	if (!strcmp(trust, "managedFields")) {
 		visible_addf(b, " (claimed by manager %s)", via ? via : "unknown");
+		return;
+	}
+	if (!strcmp(trust, "git")) {
+		add_commit_names(row, b);
 		return;
 	}
 	visible_addf(b, " (%s", trust);

@@ -51,6 +51,30 @@ int file_absolute(const char *path, struct strbuf *b, struct error *err)
 	return strbuf_check(b, path, err);
 }
 
+int file_absolute_new(const char *path, struct strbuf *b, struct error *err)
+{
+	CLEANUP(xfreep) char *there = xstrdup(path);
+	char real[PATH_MAX];
+	size_t n = strlen(path);
+	bool relative = path[0] != '/';
+	while (n && !realpath(there, real)) {
+		if (errno != ENOENT && errno != ENOTDIR)
+			return fail(err, path);
+		while (n && path[n - 1] == '/')
+			n--;
+		while (n && path[n - 1] != '/')
+			n--;
+		there[n] = '\0';
+	}
+	if (!n && !realpath(relative ? "." : "/", real))
+		return fail(err, path);
+	strbuf_adds(b, real);
+	if (path[n] && b->len && b->buf[b->len - 1] != '/')
+		strbuf_addc(b, '/');
+	strbuf_adds(b, path + n);
+	return strbuf_check(b, path, err);
+}
+
 int file_info(const char *path, struct file_info *ret, struct error *err)
 {
 	struct stat st;

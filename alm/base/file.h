@@ -59,6 +59,8 @@ int file_writer_close(struct file_writer *w, struct error *err);
 void file_writer_drop(struct file_writer *w);
 /* Appends the absolute path, without links; E_NOTFOUND if there is no such thing. */
 int file_absolute(const char *path, struct strbuf *b, struct error *err);
+/* Likewise of what may have to be made still: the end that does not exist is as written. */
+int file_absolute_new(const char *path, struct strbuf *b, struct error *err);
 int file_info(const char *path, struct file_info *ret, struct error *err); /* follows links */
 int file_info_fd(int fd, const char *path, struct file_info *ret, struct error *err);
 bool file_exists(const char *path);

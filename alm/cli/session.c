@@ -45,7 +45,7 @@ static const char *default_kubeconfig(const struct cli *c)
 	return !(env && *env) && file_exists(own) ? own : NULL;
 }
 
-static int find_target(struct cli *c, struct kubeconfig_target *t, struct error *err)
+static int read_target(struct cli *c, struct kubeconfig_target *t, struct error *err)
 {
 	CLEANUP(kubeconfig_freep) struct kubeconfig *k = NULL;
 	struct kubeconfig_sources src = {.path = default_kubeconfig(c),
@@ -66,6 +66,33 @@ static int find_target(struct cli *c, struct kubeconfig_target *t, struct error 
 				  getenv("KUBERNETES_SERVICE_PORT"), NULL, c->arena, t, &none) >= 0)
 		return 0;
 	return r;
+}
+
+/* --master URL, of commands that have it: the server, with the credentials of the kubeconfig, or where
+ * there is none, without any; as client-go. */
+static int find_target(struct cli *c, struct kubeconfig_target *t, struct error *err)
+{
+	const char *url = cli_value(c, "master");
+	struct error own = ERROR_INIT;
+	int r = read_target(c, t, &own);
+	bool none = r == -E_NOTFOUND && url && !default_kubeconfig(c) && !cli_value(c, "context");
+	size_t n = url ? strlen(url) : 0;
+	if (r < 0 && !none)
+		return error_copy(err, &own);
+	if (!url)
+		return 0;
+	const char *host = strstr(url, "://");
+	if ((!cstr_has_prefix(url, "https://") && !cstr_has_prefix(url, "http://")) || !host[3] ||
+	    host[3] == '/' || strpbrk(url, "@?#"))
+		return error_set(err, E_USAGE,
+				 "--master %.200s: want https://HOST[:PORT], without user name",
+				 strchr(url, '@') ? "URL" : url);
+	while (url[n - 1] == '/')
+		n--;
+	if (none)
+		*t = (struct kubeconfig_target){.context = ""};
+	t->transport.base_url = arena_strndup(c->arena, url, n);
+	return 0;
 }
 
 /* --qps N --burst N, of commands that have them. */

@@ -50,6 +50,7 @@ struct client_options {
 	bool strict;               /* fieldValidation=Strict */
 	bool asks;                 /* a review, a dry run: waits as a write, retried as a read */
 	bool urgent;               /* a write that waits for no other one's place */
+	bool metadata_only;        /* list: of what the server can cut down to that */
 	const char *subresource;   /* "status"; NULL: none */
 	const char *propagation;   /* delete: "Background"; NULL: the server's default */
 	const char *uid, *resource_version; /* delete: preconditions */

@@ -6,6 +6,9 @@
 #include "alm/client/client_internal.h"
 #include "alm/obj/json.h"
 
+#define METADATA_ACCEPT \
+	"application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+
 static const struct client_options no_options;
 
 static void add_header(struct client_call *k, const char *name, const char *value)
@@ -90,7 +93,7 @@ struct client_call *client_list_with(struct client *c, const struct resource *r,
 	struct client_call *k = call_new(c, "GET", o ? o : &no_options, fn, arg);
 	const char *path = resource_path(r, ns, NULL, NULL, k->arena);
 	k->request.target = *query ? arena_fmt(k->arena, "%s?%s", path, query) : path;
-	add_header(k, "Accept", "application/json");
+	add_header(k, "Accept", o && o->metadata_only ? METADATA_ACCEPT : "application/json");
 	return client_call_start(k);
 }
 

@@ -131,7 +131,7 @@ static void run_tool(struct git_read *g, const struct git_stage *s, const char *
 static void give_up(struct git_read *g, const struct error *err)
 {
 	if (err->code == E_LIMIT && err->reason == REASON_LIMIT_EXCEEDED)
-		g->result.head = (struct git_commit){g->next, "", ""};
+		g->result.head = (struct git_commit){g->next, "", "", ""};
 	git_mirror_finish(g, err);
 }
 

@@ -155,6 +155,7 @@ struct program_run *git_run(const struct git_place *p, const struct git_stage *s
 				       .env = p->env,
 				       .dir = p->dir,
 				       .input = input,
+				       .is_users = p->is_users,
 				       .limits = {.output_bytes = s->output_bytes,
 						  .memory_bytes = MEMORY_BYTES,
 						  .file_bytes = FILE_BYTES,

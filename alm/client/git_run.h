@@ -27,6 +27,7 @@ struct git_place {
 	const char *repo; /* --git-dir; NULL: the one that dir is in */
 	const char *dir;  /* the working folder of the calls; absolute */
 	const char *const *env;
+	bool is_users; /* as in his shell (program_call); else with the limits of a mirror */
 	const char *const *hidden;      /* texts that no message has, NULL-ended; NULL: none */
 	const struct git_fault *faults; /* looked at before those of git; NULL: none */
 };

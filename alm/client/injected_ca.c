@@ -15,11 +15,49 @@ struct injected_ca {
 	struct client_call *call;
 	bool leads;
 	int64_t in_place_ns; /* since when looks find the successor in place */
-	struct error told;   /* why the APIService cannot be looked after */
+	struct error told;   /* why the object cannot be looked after */
 };
 
-static const struct resource apiservices = {"apiregistration.k8s.io", "v1", "apiservices",
-					    "APIService", false};
+/* --- where it stands --- */
+
+static bool apiservice_has(const struct obj *live, const char *bundle)
+{
+	return cstr_eq(obj_str(live, "spec.caBundle"), bundle);
+}
+
+static void apiservice_put(const struct obj *live, const char *bundle, struct obj *patch)
+{
+	(void)live;
+	obj_set_path(patch, "spec.caBundle", obj_string(bundle));
+}
+
+const struct injected_ca_place injected_ca_apiservices = {
+	{"apiregistration.k8s.io", "v1", "apiservices", "APIService", false},
+	apiservice_has,
+	apiservice_put};
+
+static bool webhooks_have(const struct obj *live, const char *bundle)
+{
+	const struct obj *hooks = obj_get(live, "webhooks");
+	for (size_t i = 0; i < obj_len(hooks); i++)
+		if (!cstr_eq(obj_str(obj_at(hooks, i), "clientConfig.caBundle"), bundle))
+			return false;
+	return true;
+}
+
+static void webhooks_put(const struct obj *live, const char *bundle, struct obj *patch)
+{
+	struct obj *hooks = obj_copy(obj_get(live, "webhooks"));
+	for (size_t i = 0; i < obj_len(hooks); i++)
+		obj_set_path(obj_at_mut(hooks, i), "clientConfig.caBundle", obj_string(bundle));
+	obj_set(patch, "webhooks", hooks);
+}
+
+const struct injected_ca_place injected_ca_webhooks = {{"admissionregistration.k8s.io", "v1",
+							"validatingwebhookconfigurations",
+							"ValidatingWebhookConfiguration", false},
+						       webhooks_have,
+						       webhooks_put};
 
 /* --- the CA --- */
 
@@ -31,7 +69,7 @@ static int replace(struct injected_ca *c, struct error *err)
 	    own_ca_switch(&c->ca, err) < 0)
 		return -err->code;
 	c->in_place_ns = NEVER;
-	log_info("a new CA signs", "ca", c->c.name, "apiservice", c->c.apiservice);
+	log_info("a new CA signs", "ca", c->c.name, "object", c->c.object);
 	return 0;
 }
 
@@ -42,8 +80,7 @@ static int prepare(struct injected_ca *c, struct error *err)
 	c->in_place_ns = NEVER;
 	if (own_ca_prepare(&c->ca, err) < 0)
 		return -err->code;
-	log_info("a new CA stands beside the former one", "ca", c->c.name, "apiservice",
-		 c->c.apiservice);
+	log_info("a new CA stands beside the former one", "ca", c->c.name, "object", c->c.object);
 	return 0;
 }
 
@@ -60,14 +97,14 @@ static int look_after(struct injected_ca *c, struct error *err)
 	return own_ca_is_due(&c->ca) ? prepare(c, err) : 0;
 }
 
-/* --- the APIService --- */
+/* --- the object --- */
 
 /* Each error once, until it is another one. */
 static void tell(struct injected_ca *c, const struct error *err)
 {
 	if (err && !cstr_eq(err->msg, c->told.msg))
-		log_warn("a CA is not in its APIService", "ca", c->c.name, "apiservice",
-			 c->c.apiservice, "error", err->msg);
+		log_warn("a CA is not in its object", "ca", c->c.name, "kind",
+			 c->c.place->resource.kind, "object", c->c.object, "error", err->msg);
 	c->told = err ? *err : ERROR_INIT;
 }
 
@@ -81,16 +118,17 @@ static void injected(void *arg, const struct client_reply *reply)
 	}
 	tell(c, reply->err);
 	if (!reply->err)
-		log_info("a CA is in its APIService", "ca", c->c.name, "apiservice",
-			 c->c.apiservice);
+		log_info("a CA is in its object", "ca", c->c.name, "kind",
+			 c->c.place->resource.kind, "object", c->c.object);
 }
 
-static void inject(struct injected_ca *c, const char *bundle, const char *revision)
+static void inject(struct injected_ca *c, const char *bundle, const struct obj *live)
 {
 	CLEANUP(obj_unrefp) struct obj *patch = obj_map();
-	obj_set_path(patch, "spec.caBundle", obj_string(bundle));
-	obj_set_path(patch, "metadata.resourceVersion", obj_string(revision));
-	c->call = client_patch(c->c.client, &apiservices, NULL, c->c.apiservice,
+	c->c.place->put(live, bundle, patch);
+	obj_set_path(patch, "metadata.resourceVersion",
+		     obj_string(obj_str(live, "metadata.resourceVersion")));
+	c->call = client_patch(c->c.client, &c->c.place->resource, NULL, c->c.object,
 			       "application/merge-patch+json", patch, NULL, injected, c);
 }
 
@@ -103,10 +141,10 @@ static void looked(void *arg, const struct client_reply *reply)
 	tell(c, reply->err);
 	own_ca_bundle(&c->ca, &pem);
 	base64_encode(str_of(pem.buf), &b);
-	if (reply->err || !cstr_eq(obj_str(reply->body, "spec.caBundle"), b.buf)) {
+	if (reply->err || !c->c.place->has(reply->body, b.buf)) {
 		c->in_place_ns = NEVER;
 		if (!reply->err)
-			inject(c, b.buf, obj_str(reply->body, "metadata.resourceVersion"));
+			inject(c, b.buf, reply->body);
 	} else if (c->in_place_ns == NEVER) {
 		c->in_place_ns = loop_mono(c->loop);
 	}
@@ -120,8 +158,8 @@ static void look(void *arg)
 	if (look_after(c, &err) < 0)
 		log_error("no new CA", "ca", c->c.name, "error", err.msg);
 	if (c->leads && !c->call)
-		c->call = client_get(c->c.client, &apiservices, NULL, c->c.apiservice, NULL, looked,
-				     c);
+		c->call = client_get(c->c.client, &c->c.place->resource, NULL, c->c.object, NULL,
+				     looked, c);
 }
 
 /* --- life --- */

@@ -1,10 +1,11 @@
 /*
- * injected_ca: an own_ca whose trust stands in spec.caBundle of an APIService, and that is replaced
- * without losing a request.
+ * injected_ca: an own_ca whose trust stands in an object of the cluster (caBundle of an APIService,
+ * or of each webhook of a ValidatingWebhookConfiguration), and that is replaced without losing a
+ * request.
  *
  * Who leads looks each minute whether the bundle is what own_ca_bundle() says, and writes it where it
  * is not, over the revision that was read: of two that lead at once for a moment one is refused
- * (409), reads again and finds it done. Without an APIService of that name nothing is written.
+ * (409), reads again and finds it done. Without an object of that name nothing is written.
  *
  * A CA that is due gets its successor beside it in the bundle. Only after every API server had
  * INJECTED_CA_SETTLE_NS to hear of it, seen in place by a look all the while, sign is called with the
@@ -18,12 +19,22 @@
 #include "alm/io/own_ca.h"
 
 #define INJECTED_CA_LOOK_NS   NS_PER_MIN
-#define INJECTED_CA_AGAIN_NS  NS_PER_S /* after another one wrote the APIService meanwhile */
+#define INJECTED_CA_AGAIN_NS  NS_PER_S /* after another one wrote the object meanwhile */
 #define INJECTED_CA_SETTLE_NS (10 * NS_PER_MIN)
 
+/* A kind that holds bundles, base64. */
+struct injected_ca_place {
+	struct resource resource; /* cluster-scoped */
+	bool (*has)(const struct obj *live, const char *bundle);
+	/* Into a merge patch of live, which may replace lists. */
+	void (*put)(const struct obj *live, const char *bundle, struct obj *patch);
+};
+extern const struct injected_ca_place injected_ca_apiservices, injected_ca_webhooks;
+
 struct injected_ca_config {
-	struct client *client;               /* borrowed */
-	const char *dir, *name, *apiservice; /* borrowed */
+	struct client *client; /* borrowed */
+	const struct injected_ca_place *place;
+	const char *dir, *name, *object; /* borrowed; object: its name in the cluster */
 	/* From now on these sign: a new serving certificate is made and served. On an error the former
 	 * ones go on, and it is called again at the next look. The texts live until the next call. */
 	int (*sign)(void *arg, const char *cert, const char *key, struct error *err);
@@ -36,7 +47,7 @@ int injected_ca_open(const struct injected_ca_config *c, struct injected_ca **re
 		     struct error *err);
 /* Looks from now on. */
 void injected_ca_start(struct injected_ca *c);
-/* Whether the APIService is ours to write. */
+/* Whether the object is ours to write. */
 void injected_ca_lead(struct injected_ca *c, bool leads);
 void injected_ca_free(struct injected_ca *c); /* NULL is fine */
 

@@ -96,6 +96,7 @@ void bundle_slot_free(void *p)
 	obj_unref(s->read);
 	obj_unref(s->record);
 	obj_unref(s->source);
+	obj_unref(s->steers);
 	xfree(s->head);
 	xfree(s->dir);
 	xfree(s->name);
@@ -247,6 +248,8 @@ static struct obj *commit_obj(const struct git_commit *c)
 	struct obj *o = obj_map();
 	obj_set_str(o, "commit", c->commit);
 	obj_set_str(o, "author", c->author);
+	if (!cstr_eq(c->committer, c->author))
+		obj_set_str(o, "committer", c->committer);
 	obj_set_str(o, "subject", c->subject);
 	return o;
 }

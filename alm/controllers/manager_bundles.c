@@ -31,8 +31,11 @@ static void notice(struct bundle_slot *s)
 
 static const struct unit_job *side_job(void *arg, const char *key)
 {
-	const struct bundle_slot *s = slot_of_key(arg, key);
-	return s && s->job.unit ? &s->job : NULL;
+	struct bundle_slot *s = slot_of_key(arg, key);
+	if (!s || !s->job.unit)
+		return NULL;
+	bundle_sweep_steer(s);
+	return &s->job;
 }
 
 static void side_each(void *arg, void (*fn)(void *fn_arg, const char *key), void *fn_arg)
@@ -165,8 +168,9 @@ static int read_spec(const struct bundle_slot *s, const struct obj *bundle, stru
 
 static void set_job(struct bundle_slot *s, const struct obj *bundle, const struct bundle_spec *b)
 {
-	bool approved =
-		b->prune_approved && cstr_eq(b->prune_approved, obj_str(s->source, "commit"));
+	/* who has approved orphans has said nothing of what a revision deletes */
+	bool approved = b->prune_approved && !b->orphans_approved &&
+			cstr_eq(b->prune_approved, obj_str(s->source, "commit"));
 	s->job.source = s->source;
 	s->job.as = b->account;
 	s->job.inventory_ns = SYSTEM_NAMESPACE;
@@ -175,6 +179,7 @@ static void set_job(struct bundle_slot *s, const struct obj *bundle, const struc
 	s->job.adopts = b->adopts;
 	s->job.takes = b->takes;
 	s->job.spares = b->spares;
+	s->sweeps = b->sweeps;
 	s->job.orphans = b->orphans;
 	s->job.deleting = meta_is_deleting(bundle);
 	s->job.made_nothing = !has_made(bundle);

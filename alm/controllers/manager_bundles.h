@@ -47,6 +47,10 @@ struct bundle_slot {
 	int64_t job_generation, ended_ns, failing_since_ns;
 	unsigned failures, failing;
 	bool hooked; /* a push was told since the last reading began */
+	/* manager_bundle_sweep.c */
+	bool sweeps;             /* what is run was told so */
+	struct unit_sweep sweep; /* of the job */
+	struct obj *steers;      /* the Bundle that it is of */
 };
 
 struct bundles {
@@ -80,6 +84,8 @@ const char *bundle_mirror_dir(const struct bundles *b, const struct obj *bundle,
 /* It is read from now on: the one that was read before goes from this machine, and, once a process,
  * all that no Bundle reads. */
 void bundle_mirror_use(struct bundle_slot *s, const char *dir);
+/* The job's sweep, by the Bundle as it is now. */
+void bundle_sweep_steer(struct bundle_slot *s);
 /* It is being deleted, or gone (NULL): what was fetched for it goes, too. Nobody reads it. */
 void bundle_mirror_drop(struct bundle_slot *s, const struct obj *bundle);
 /* Where a repository is. */

@@ -61,8 +61,9 @@ struct run_config {
 	/* A step began or ended: "grafana/deployment.yaml", Finished, why; texts are borrowed. */
 	void (*said)(void *arg, const char *instance, const char *step, const char *state,
 		     const char *message);
-	/* Of the Lease: it is held from now on, and the trigger begins; or it is lost, and all is stopped
-	 * until it is held again. Optional, as the two below. */
+	/* Of the Lease: it is held from now on, and interval or watch have begun (who calls run_key()
+	 * begins now); or it is lost, and all is stopped until it is held again. Optional, as the two
+	 * below. */
 	void (*leads)(void *arg, bool held);
 	void (*waits)(void *arg, const char *holder);        /* somebody else holds it */
 	void (*failing)(void *arg, const struct error *err); /* it cannot be read or written */
@@ -71,8 +72,9 @@ struct run_config {
 
 struct run *run_new(const struct run_config *c);
 void run_start(struct run *r);
-/* Of a keyed trigger, while the Lease is held: a run of this key begins with this configuration (NULL:
- * none), unless one is under way. What keys made that come no more stays. E_LIMIT for more than RUN_UNITS_MAX. */
+/* Of a keyed trigger: a run of this key begins with this configuration (NULL: none). While one is under
+ * way, and without the Lease, none does: 0 all the same, and the caller comes again. What was made of a
+ * key that comes no more stays. E_LIMIT for more than RUN_UNITS_MAX keys. */
 int run_key(struct run *r, const char *key, const struct obj *config, struct error *err);
 /* Stops, and gives the Lease up, so that another need not wait; done is called once, within seconds. No
  * render may be under way. Without it the Lease runs out (leader.h). */

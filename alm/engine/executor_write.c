@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "alm/audit/changes.h"
-#include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/engine/executor_run.h"
 #include "alm/engine/intent.h"
 #include "alm/engine/view.h"
-#include "alm/obj/gvk.h"
+#include "alm/obj/event.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
@@ -34,47 +33,18 @@ static void observe(struct executor_run *r, const struct resource *res, const st
 
 /* --- events --- */
 
-#define EVENT_MESSAGE_MAX 1024 /* of events.k8s.io; a longer one is refused there */
-
 static const struct resource events = {
 	.group = "", .version = "v1", .plural = "events", .kind = "Event", .namespaced = true};
 
-static const char *event_namespace(const struct action *a)
-{
-	const char *ns = meta_namespace(a->subject);
-	return ns ? ns : "default";
-}
-
-/* The name is made of uid and seq: written twice it is one. */
-static struct obj *event_new(struct executor *x, const struct action *a, int64_t seq,
+/* Written twice it is one: the row's place in the log is in its name. */
+static struct obj *row_event(struct executor *x, const struct action *a, int64_t seq,
 			     const char *tail)
 {
-	char now[CLOCK_TEXT_MAX];
-	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 20);
-	char *name = arena_fmt(arena, "%s.%.8s.%s", name_cut(meta_name(a->subject), 200, arena),
-			       meta_uid(a->subject), tail);
-	struct obj *o = meta_skeleton("v1", "Event", event_namespace(a), name);
-	struct obj *about = obj_map(), *source = obj_map();
-	clock_format(loop_now(x->c.loop), CLOCK_SECONDS, now);
-	obj_set_str(about, "apiVersion", meta_api_version(a->subject));
-	obj_set_str(about, "kind", meta_kind(a->subject));
-	obj_set_str(about, "name", meta_name(a->subject));
-	obj_set_str(about, "namespace", meta_namespace(a->subject));
-	obj_set_str(about, "uid", meta_uid(a->subject));
-	obj_set(o, "involvedObject", about);
-	obj_set_str(o, "type", a->event_type);
-	obj_set_str(o, "reason", a->reason);
-	const char *message = a->message && *a->message ? a->message : a->reason;
-	obj_set(o, "message", obj_stringn(str_clip(str_of(message), EVENT_MESSAGE_MAX)));
-	obj_set_str(source, "component", "alm");
-	obj_set(o, "source", source);
-	obj_set_str(o, "reportingComponent", "alm");
-	obj_set_str(o, "reportingInstance", "alm");
-	obj_set_str(o, "firstTimestamp", now);
-	obj_set_str(o, "lastTimestamp", now);
-	obj_set_int(o, "count", 1);
-	meta_set_annotation(o, "app.coreos.com/audit-seq",
-			    arena_fmt(arena, "%lld", (long long)seq));
+	char number[32];
+	const struct event_text t = {a->event_type, a->reason, a->message, tail};
+	struct obj *o = event_about(a->subject, &t, loop_now(x->c.loop));
+	snprintf(number, sizeof(number), "%lld", (long long)seq);
+	meta_set_annotation(o, "app.coreos.com/audit-seq", number);
 	return o;
 }
 
@@ -90,8 +60,8 @@ static void write_event(struct executor *x, const struct action *a, int64_t seq,
 {
 	if (!a->event_type)
 		return;
-	CLEANUP(obj_unrefp) struct obj *o = event_new(x, a, seq, tail);
-	client_create(x->c.client, &events, event_namespace(a), o, NULL, event_written, x);
+	CLEANUP(obj_unrefp) struct obj *o = row_event(x, a, seq, tail);
+	client_create(x->c.client, &events, event_namespace(a->subject), o, NULL, event_written, x);
 }
 
 void write_row_event(struct executor_run *r, struct action *a)
@@ -117,9 +87,9 @@ void write_farewell(struct executor_run *r)
 	const struct action *a = r->status_action;
 	char tail[32];
 	snprintf(tail, sizeof(tail), "%llx", (unsigned long long)r->status_tseq);
-	CLEANUP(obj_unrefp) struct obj *o = event_new(r->x, a, r->status_seq, tail);
+	CLEANUP(obj_unrefp) struct obj *o = row_event(r->x, a, r->status_seq, tail);
 	struct step_call *c = call_new(r, NULL);
-	c->call = client_create(r->x->c.client, &events, event_namespace(a), o, NULL,
+	c->call = client_create(r->x->c.client, &events, event_namespace(a->subject), o, NULL,
 				farewell_written, c);
 }
 

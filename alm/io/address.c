@@ -85,6 +85,12 @@ bool address_parse(struct str text, struct address *ret)
 	return true;
 }
 
+void address_print(const struct address *a, char out[ADDRESS_TEXT_MAX])
+{
+	if (!inet_ntop(a->v6 ? AF_INET6 : AF_INET, a->bytes, out, ADDRESS_TEXT_MAX))
+		*out = 0;
+}
+
 /* --- the policy --- */
 
 struct rule {

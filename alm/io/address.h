@@ -25,6 +25,9 @@ struct address {
 
 /* "10.0.0.1", "fd00::1"; without brackets. */
 bool address_parse(struct str text, struct address *ret);
+#define ADDRESS_TEXT_MAX 46
+/* The one form of it (RFC 5952). */
+void address_print(const struct address *a, char out[ADDRESS_TEXT_MAX]);
 /* IPv6 that stands for IPv4 (mapped, NAT64, 6to4) is judged as that. */
 bool address_is_public(const struct address *a);
 

@@ -5,6 +5,10 @@
 
 #include "alm/io/loop.h"
 
+#include "alm/base/clock.h"
+
+#define TASKS_NS (5 * NS_PER_MS) /* of the processor */
+
 int64_t loop_now(struct loop *l)
 {
 	return l->ops->now_ns(l);
@@ -131,11 +135,18 @@ static void run_timers(struct loop *l)
 	}
 }
 
+static int64_t work_ns(struct loop *l)
+{
+	return l->ops->cpu_ns ? l->ops->cpu_ns(l) : 0;
+}
+
+/* Those that were posted before; after TASKS_NS the rest waits for the next turn, behind what arrived. */
 static void run_tasks(struct loop *l)
 {
 	if (!l->posted)
 		return;
 	struct task end = {0};
+	int64_t until = work_ns(l) + TASKS_NS;
 	append(l, &end);
 	for (;;) {
 		struct task *t = l->posted;
@@ -143,6 +154,10 @@ static void run_tasks(struct loop *l)
 		if (t == &end)
 			return;
 		t->fn(t->arg);
+		if (work_ns(l) >= until) {
+			loop_unpost(l, &end);
+			return;
+		}
 	}
 }
 

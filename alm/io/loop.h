@@ -4,8 +4,9 @@
  * A turn is: the I/O that is ready, then due timers in order of (deadline, arming), then the posted
  * tasks in order. A task that is posted while tasks run waits for the next turn. Where there is
  * more I/O than 10 ms of work (clients that never stop sending), the rest of it waits for the next
- * turn: timers, tasks and signals have theirs whatever the clients do. Group commit hangs on this:
- * the first write of a turn posts the commit, which so runs after every ready request.
+ * turn: timers, tasks and signals have theirs whatever the clients do; and so do tasks after 5 ms of
+ * work. Group commit hangs on this: the first write of a turn posts the commit, which so runs after
+ * every request that was ready then.
  *
  * now_ns is wall-clock time since 1970 and may jump; mono_ns never goes back. Deadlines of timers
  * count monotonic time. Two backends: loop_event.c (libevent) and tests/sim/loop_sim.c.
@@ -42,6 +43,7 @@ struct loop_ops {
 	void (*random)(struct loop *l, void *buf, size_t n);
 	void (*wake)(struct loop *l); /* the head of timers, or posted, changed */
 	void (*free)(struct loop *l);
+	int64_t (*cpu_ns)(struct loop *l); /* of this thread; NULL: turns take none */
 };
 
 /* First member of a backend's struct. */

@@ -64,6 +64,11 @@ static int64_t event_mono(struct loop *l UNUSED)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+static int64_t event_cpu(struct loop *l UNUSED)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 static void event_random(struct loop *l UNUSED, void *buf, size_t n)
 {
 	for (size_t done = 0; done < n;) {
@@ -105,6 +110,7 @@ static void event_loop_free(struct loop *l)
 static const struct loop_ops ops = {
 	.now_ns = event_now,
 	.mono_ns = event_mono,
+	.cpu_ns = event_cpu,
 	.random = event_random,
 	.wake = event_wake,
 	.free = event_loop_free,
@@ -153,14 +159,14 @@ void loop_measure(struct loop *l, struct metrics *m)
 {
 	assert(l->ops == &ops && !self(l)->measure);
 	self(l)->measure = loop_measure_new(m);
-	self(l)->cpu_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
+	self(l)->cpu_ns = event_cpu(l);
 }
 
 static void measure_turn(struct loop_event *e)
 {
 	if (!e->measure)
 		return;
-	int64_t now = read_clock(CLOCK_THREAD_CPUTIME_ID);
+	int64_t now = event_cpu(&e->loop);
 	loop_measure_turn(e->measure, now - e->cpu_ns);
 	e->cpu_ns = now;
 }

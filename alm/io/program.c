@@ -380,6 +380,7 @@ static void write_order(struct program_run *r, const struct program_call *call)
 	o.n_writes = add_texts(&r->order, call->writes);
 	o.confined = call->reads != NULL;
 	o.offline = call->offline;
+	o.is_users = call->is_users;
 	memcpy(r->order.buf, &o, sizeof(o));
 	if (r->order.over || o.n_args + o.n_env + o.n_reads + o.n_writes > PROGRAM_ARGS_MAX)
 		error_set(&r->failed, E_LIMIT,

@@ -8,7 +8,8 @@
  * SIGTERM costs its own run alone. Each run has a session of its own. At its deadline, when it is
  * cancelled, when it says too much, and when this process dies in whatever way, the whole process
  * group gets SIGTERM and, PROGRAM_GRACE_NS later, SIGKILL. Once the program itself has ended, all
- * that it has left behind is killed, also what made itself a session or became a daemon.
+ * that it has left behind is killed, also what made itself a session or became a daemon (but for
+ * program_call.is_users).
  *
  * done is called once, in a later turn, unless the run was cancelled; what it gets is borrowed until
  * it returns. err NULL: the program ended by itself, and result has its exit status, whatever that
@@ -80,6 +81,10 @@ struct program_call {            /* all copied */
 	 * machine without landlock nothing is closed. */
 	const char *const *reads, *const *writes;
 	bool offline; /* it gets no socket (seccomp; E_UNSUPPORTED without) */
+	/* It is the program of who types the command, as in his shell: of limits only those of output,
+	 * errors and wall clock are kept, and what a run that ended by itself has left behind (an
+	 * agent with his keys, maintenance) lives on. */
+	bool is_users;
 	struct str input;
 	struct program_limits limits;
 };

@@ -117,7 +117,7 @@ static _Noreturn void become(const struct program_order *o, struct texts *t, con
 		(void)landlock_confine((const char *const *)t->reads, o->n_reads,
 				       (const char *const *)t->writes, o->n_writes);
 	/* Last: they are the program's, and closing doors takes memory, too. */
-	if (in == 0 && !set_limits(&o->limits)) {
+	if (in == 0 && !o->is_users && !set_limits(&o->limits)) {
 		*failed = EIO;
 		_exit(127);
 	}
@@ -133,7 +133,7 @@ struct run {
 	pid_t pid;
 	int pidfd, control;
 	int64_t deadline, kill_at; /* kill_at 0: nobody has asked it to end */
-	bool killed;
+	bool killed, is_users;
 	struct program_report report;
 };
 
@@ -157,6 +157,10 @@ static void kill_children(void)
 static void sweep(struct run *r)
 {
 	int64_t until = child_mono_ns() + SWEEP_NS;
+	if (r->is_users && !r->kill_at) {
+		(void)waitpid(r->pid, &r->report.status, 0);
+		return;
+	}
 	kill(-r->pid, SIGKILL);
 	while (child_mono_ns() < until) {
 		int status;
@@ -214,7 +218,9 @@ static void watch(struct run *r)
 
 static _Noreturn void supervise(const struct program_order *o, struct texts *t, const int *fds)
 {
-	struct run r = {.control = fds[0], .deadline = child_mono_ns() + o->limits.wall_ns};
+	struct run r = {.control = fds[0],
+			.deadline = child_mono_ns() + o->limits.wall_ns,
+			.is_users = o->is_users};
 	pid_t self = getpid();
 	(void)signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

@@ -16,6 +16,7 @@ struct program_order {
 	struct program_limits limits; /* none is 0, but for file_bytes */
 	uint32_t n_args, n_env, n_reads, n_writes;
 	bool confined, offline; /* confined: reads and writes say what it may open */
+	bool is_users;
 };
 
 #define PROGRAM_ORDER_BYTES (sizeof(struct program_order) + PROGRAM_ARGS_BYTES)

@@ -115,6 +115,8 @@ struct server;
 /* E_EXISTS "127.0.0.1:6443 is already in use; ..." when the port is taken. */
 int server_listen(struct loop *l, const struct server_config *c, server_handler handler, void *arg,
 		  struct server **ret, struct error *err);
+/* Whether server_listen() would get the address now: takes it and lets it go. */
+int server_probe(struct loop *l, const char *listen, struct error *err);
 /* For connections that come from now on; those that are open keep their certificate. */
 int server_renew(struct server *s, const char *cert_pem, const char *key_pem, struct error *err);
 /* Likewise another client_ca_pem, or NULL. */

@@ -175,6 +175,15 @@ static int bind_to(struct server *s, const char *listen, struct error *err)
 	return 0;
 }
 
+int server_probe(struct loop *l, const char *listen, struct error *err)
+{
+	struct server s = {.loop = l};
+	if (bind_to(&s, listen, err) < 0)
+		return -err->code;
+	evconnlistener_free(s.listener);
+	return 0;
+}
+
 static void add_host(struct server *s, const char *name)
 {
 	s->hosts = xreallocarray(s->hosts, s->n_hosts + 1, sizeof(*s->hosts));

@@ -7,6 +7,7 @@
 
 #include "alm/base/file.h"
 #include "alm/base/str.h"
+#include "alm/base/strbuf.h"
 #include "alm/io/db_copy.h"
 
 #define TICK_STEPS 1000
@@ -88,6 +89,16 @@ static int open_file(const char *path, sqlite3 **ret, struct watch *w, struct er
 	return 0;
 }
 
+static int unknown_parameter(const struct sqlwrite_value *values, const char *name,
+			     const char *path, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	for (const struct sqlwrite_value *v = values; v->name; v++)
+		strbuf_addf(&b, "%s%s", !b.len ? "" : v[1].name ? ", " : " or ", v->name);
+	return error_set(err, E_INVALID, "%s: statement: parameter %.40s: want %s", path,
+			 name ? name : "?", b.buf);
+}
+
 static int bind(sqlite3_stmt *s, const struct sqlwrite_value *values, const char *path,
 		struct error *err)
 {
@@ -97,10 +108,7 @@ static int bind(sqlite3_stmt *s, const struct sqlwrite_value *values, const char
 		while (v->name && !cstr_eq(v->name, name))
 			v++;
 		if (!v->name)
-			return error_set(err, E_INVALID,
-					 "%s: statement: parameter %.40s: want :time, :bundle, "
-					 ":cluster, :step, :reason, :message or :seq",
-					 path, name ? name : "?");
+			return unknown_parameter(values, name, path, err);
 		if (v->is_number)
 			(void)sqlite3_bind_int64(s, i, v->number);
 		else if (v->text)

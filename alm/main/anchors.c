@@ -47,7 +47,7 @@ static int check_spec(const char *spec, bool is_embedded, struct error *err)
 				 "--audit-anchor %s: want an absolute path: the log remembers it",
 				 spec);
 	if (cstr_has_prefix(spec, WITNESS_PREFIX))
-		return 0; /* anchor_witness_new() looks at the URL */
+		return 0; /* anchor_setup_check() looks at the URL */
 	if (cstr_eq(spec, "configmap") && is_embedded)
 		return error_set(
 			err, E_USAGE,
@@ -105,12 +105,24 @@ int anchor_setup_parse(struct cli *c, const char *dir, const char *fallback, boo
 			"core Events, which come every few seconds: no file changes that, "
 			"so that a system at rest appends nothing; leave the option out, "
 			"kubectl get leases,events -A -w shows them");
+	const char *origin = cli_value(c, "audit-origin");
+	if (origin && audit_check_origin(origin, err) < 0)
+		return error_set(err, E_USAGE, "--audit-origin: %s", err->msg);
 	if (parse_retain(c, &ret->retain_ns, err) < 0)
 		return -err->code;
 	for (size_t i = 0; (spec = cli_value_at(c, "audit-anchor", i)); i++)
 		if (add_spec(c, ret, spec, is_embedded, err) < 0)
 			return -err->code;
 	return ret->n ? 0 : add_spec(c, ret, fallback, is_embedded, err);
+}
+
+int anchor_setup_check(const struct anchor_setup *s, struct loop *l, struct error *err)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (cstr_has_prefix(s->specs[i], WITNESS_PREFIX) &&
+		    anchor_witness_check(s->specs[i] + strlen(WITNESS_PREFIX), l, err) < 0)
+			return error_wrap(err, "--audit-anchor");
+	return 0;
 }
 
 int anchor_setup_embedded(struct cli *c, const char *dir, struct anchor_setup *ret,

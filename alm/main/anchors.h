@@ -37,6 +37,9 @@ struct anchor_setup {
 /* fallback: what is used where the flag is absent. E_USAGE. Strings are of the command's arena. */
 int anchor_setup_parse(struct cli *c, const char *dir, const char *fallback, bool is_embedded,
 		       struct anchor_setup *ret, struct error *err);
+/* What parse() cannot see by the text alone, before the folder is made: nobody is asked and nothing
+ * is written. E_USAGE, E_INVALID. */
+int anchor_setup_check(const struct anchor_setup *s, struct loop *l, struct error *err);
 /* Of a server in dir: a file beside the log, unless the flag names something better. */
 int anchor_setup_embedded(struct cli *c, const char *dir, struct anchor_setup *ret,
 			  struct error *err);

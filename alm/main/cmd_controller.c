@@ -4,13 +4,11 @@
 #include "alm/main/cmd_controller.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/base/log.h"
 #include "alm/cli/term.h"
-#include "alm/client/kubeconfig.h"
 #include "alm/controllers/manager.h"
 #include "alm/engine/leader.h"
 #include "alm/io/data_dir.h"
@@ -21,6 +19,7 @@
 #include "alm/main/alert_sender.h"
 #include "alm/main/allowed_hosts.h"
 #include "alm/main/anchors.h"
+#include "alm/main/approval_hook.h"
 #include "alm/main/embedded.h"
 #include "alm/main/git_hooks.h"
 #include "alm/main/our_crds.h"
@@ -28,6 +27,7 @@
 #include "alm/main/records.h"
 #include "alm/main/sandbox_jobs.h"
 #include "alm/main/source_access.h"
+#include "alm/main/target_cluster.h"
 
 #define LEASE_NAMESPACE "alm-system"
 #define LEASE_NAME      "alm-controller"
@@ -39,9 +39,9 @@
 struct controller_command {
 	const struct cli *cli;
 	struct source_access access;
-	const char *data_dir, *kubeconfig, *context, *metrics_listen, *alertmanager;
+	const char *data_dir, *metrics_listen, *alertmanager;
 	struct allowed_hosts hosts; /* of the metrics */
-	bool insecure, stopping, standby;
+	bool stopping, standby;
 	bool is_waiting; /* another one has the Lease */
 	int64_t verify_soak_ns;
 	struct arena *arena;
@@ -64,6 +64,7 @@ struct controller_command {
 	struct metrics_server *metrics_server;
 	struct git_hooks *hooks;
 	struct records *records;
+	struct approval_hook *approvals;
 	const char *origin;
 	struct anchor_setup setup;
 	struct anchors *anchors;
@@ -75,6 +76,7 @@ static void stop_acting(struct controller_command *c)
 	loop_disarm(c->loop, &c->crds_retry);
 	git_hooks_set(c->hooks, NULL);
 	records_lead(c->records, false);
+	approval_hook_lead(c->approvals, false);
 	manager_free(STEAL(c->manager));
 	alerts_forget(c->alert_sender.alerts);
 	our_crds_free(STEAL(c->crds));
@@ -134,7 +136,8 @@ static void start_manager(struct controller_command *c)
 				    .db = c->db,
 				    .disk = c->disk,
 				    .watch_dirs = true,
-				    .settings = {.verify_soak_ns = c->verify_soak_ns},
+				    .settings = {.verify_soak_ns = c->verify_soak_ns,
+						 .approval_webhook = c->approvals != NULL},
 				    .sandbox = c->sandbox,
 				    .metrics = c->metrics,
 				    .alerts = c->alert_sender.alerts};
@@ -177,6 +180,7 @@ static void on_elected(void *arg, int64_t epoch)
 	snprintf(details, sizeof(details), "elected, epoch %lld", (long long)epoch);
 	log_leader(c, details);
 	records_lead(c->records, true);
+	approval_hook_lead(c->approvals, true);
 	c->crds = our_crds_new(c->client, c->loop, crds_applied, c);
 	apply_crds(c);
 }
@@ -235,25 +239,6 @@ static void on_recalled(void *arg)
 
 /* --- start --- */
 
-static int find_target(struct controller_command *c, struct kubeconfig_target *ret,
-		       struct error *err)
-{
-	CLEANUP(kubeconfig_freep) struct kubeconfig *k = NULL;
-	const char *host = getenv("KUBERNETES_SERVICE_HOST"),
-		   *port = getenv("KUBERNETES_SERVICE_PORT");
-	struct kubeconfig_sources s = {
-		.path = c->kubeconfig, .env = getenv("KUBECONFIG"), .home = getenv("HOME")};
-	if (!s.path && !s.env && host)
-		return kubeconfig_in_cluster(host, port, NULL, c->arena, ret, err);
-	if (kubeconfig_load(&s, &k, err) < 0)
-		return -err->code;
-	if (kubeconfig_resolve(k, c->context, c->insecure, c->arena, ret, err) < 0)
-		return -err->code;
-	for (size_t i = 0; i < ret->n_warnings; i++)
-		log_warn("kubeconfig", "warning", ret->warnings[i]);
-	return 0;
-}
-
 static int open_log(struct controller_command *c, struct error *err)
 {
 	struct db_config dc = {.path = arena_fmt(c->arena, "%s/alm.db", c->data_dir),
@@ -288,24 +273,45 @@ static const char *not_ready(void *arg)
 					   : "the lease or the CRDs of ALM are not there yet";
 }
 
-static int begin(struct controller_command *c, struct error *err)
+/* What its API servers ask of us. */
+static int serve_the_cluster(struct controller_command *c, struct error *err)
 {
-	if (open_log(c, err) < 0 || source_access_open(&c->access, c->cli, c->data_dir, err) < 0)
-		return -err->code;
-	c->target.transport.user_agent = "alm/" ALM_VERSION;
-	if (transport_curl_new(c->loop, &c->target.transport, &c->transport, err) < 0)
-		return -err->code;
-	if (alert_sender_open(&c->alert_sender, c->loop, c->alertmanager, c->metrics, err) < 0)
-		return -err->code;
-	c->client = client_new(c->loop, c->transport);
-	c->crds_retry = (struct timer){.fn = apply_crds, .arg = c};
 	const struct records_config rc = {.listen = cli_value(c->cli, "records-listen"),
 					  .data_dir = c->data_dir,
 					  .audit = c->audit,
 					  .client = c->client,
 					  .hosts = c->hosts.names,
 					  .n_hosts = c->hosts.n};
-	if (records_start(&rc, &c->records, err) < 0)
+	const struct approval_hook_config hc = {.listen = cli_value(c->cli, "webhook-listen"),
+						.data_dir = c->data_dir,
+						.client = c->client,
+						.hosts = c->hosts.names,
+						.n_hosts = c->hosts.n};
+	if (records_start(&rc, &c->records, err) < 0 ||
+	    approval_hook_start(&hc, &c->approvals, err) < 0)
+		return -err->code;
+	return 0;
+}
+
+static void print_addresses(const struct controller_command *c)
+{
+	if (c->hooks)
+		term_print("alm controller: hooks of git on http://%s/hooks/git\n",
+			   git_hooks_address(c->hooks));
+	if (c->records)
+		term_print("alm controller: audit records on https://%s\n",
+			   records_address(c->records));
+	if (c->approvals)
+		term_print("alm controller: webhook of approvals on https://%s/approvals\n",
+			   approval_hook_address(c->approvals));
+}
+
+static int begin(struct controller_command *c, struct error *err)
+{
+	if (open_log(c, err) < 0 || source_access_open(&c->access, c->cli, c->data_dir, err) < 0)
+		return -err->code;
+	c->crds_retry = (struct timer){.fn = apply_crds, .arg = c};
+	if (serve_the_cluster(c, err) < 0)
 		return -err->code;
 	if (anchor_setup_start(&c->setup, c->audit, c->db, c->loop, c->client, &c->anchors, err) <
 		    0 ||
@@ -315,12 +321,7 @@ static int begin(struct controller_command *c, struct error *err)
 	anchors_on_refused(c->anchors, on_refused, c);
 	anchors_when_recalled(c->anchors, on_recalled, c);
 	term_print("alm controller: %s, data %s\n", c->target.transport.base_url, c->data_dir);
-	if (c->hooks)
-		term_print("alm controller: hooks of git on http://%s/hooks/git\n",
-			   git_hooks_address(c->hooks));
-	if (c->records)
-		term_print("alm controller: audit records on https://%s\n",
-			   records_address(c->records));
+	print_addresses(c);
 	print_protection("alm controller", c->sandbox);
 	(void)term_flush();
 	return 0;
@@ -345,6 +346,23 @@ static void try_again(void *arg)
 	loop_stop(c->loop);
 }
 
+/* What the command line and the kubeconfig name, before the data folder is made. Who stands by may
+ * find the address of the records taken by the one before. */
+static int connect_all(struct controller_command *c, struct error *err)
+{
+	c->target.transport.user_agent = "alm/" ALM_VERSION;
+	if (anchor_setup_check(&c->setup, c->loop, err) < 0 ||
+	    source_access_check(c->cli, c->data_dir, err) < 0 ||
+	    transport_curl_new(c->loop, &c->target.transport, &c->transport, err) < 0 ||
+	    alert_sender_open(&c->alert_sender, c->loop, c->alertmanager, c->metrics, err) < 0)
+		return -err->code;
+	c->client = client_new(c->loop, c->transport);
+	if (records_check(c->loop, cli_value(c->cli, "records-listen"), err) < 0 &&
+	    !(c->standby && err->code == E_EXISTS))
+		return -err->code;
+	return 0;
+}
+
 static int start(struct controller_command *c, struct error *err)
 {
 	struct sandbox_config sc = {.jobs = sandbox_jobs};
@@ -363,9 +381,9 @@ static int start(struct controller_command *c, struct error *err)
 	c->standby_retry = (struct timer){.fn = try_again, .arg = c};
 	if (sandbox_process_new(c->loop, &sc, &c->sandbox, err) < 0 ||
 	    programs_process_new(c->loop, &c->programs, err) < 0 ||
-	    find_target(c, &c->target, err) < 0 ||
+	    target_cluster_find(c->cli, c->arena, &c->target, err) < 0 ||
 	    metrics_server_start(c->loop, &msc, &c->metrics_server, err) < 0 ||
-	    git_hooks_start(c->loop, &hc, &c->hooks, err) < 0)
+	    git_hooks_start(c->loop, &hc, &c->hooks, err) < 0 || connect_all(c, err) < 0)
 		return -err->code;
 	if (begin(c, err) == 0)
 		return 0;
@@ -382,6 +400,7 @@ static void release(struct controller_command *c)
 	stop_acting(c);
 	git_hooks_free(c->hooks);
 	records_free(c->records);
+	approval_hook_free(c->approvals);
 	leader_free(c->leader);
 	disk_watch_free(c->disk);
 	pruner_free(c->pruner);
@@ -404,12 +423,9 @@ static int run(struct cli *cli, struct error *err)
 {
 	struct controller_command c = {.cli = cli,
 				       .data_dir = cli_value(cli, "data-dir"),
-				       .kubeconfig = cli_value(cli, "kubeconfig"),
-				       .context = cli_value(cli, "context"),
 				       .metrics_listen = cli_value(cli, "metrics-listen"),
 				       .alertmanager = cli_value(cli, "alertmanager"),
-				       .standby = cli_flag(cli, "standby"),
-				       .insecure = cli_flag(cli, "insecure-skip-tls-verify")};
+				       .standby = cli_flag(cli, "standby")};
 	if (!c.data_dir)
 		return error_set(err, E_USAGE,
 				 "--data-dir is missing: the folder of the audit log");
@@ -435,6 +451,7 @@ static const struct cmd_option options[] = {
 	{"metrics-listen", "ADDR:PORT", "address of /metrics (default 127.0.0.1:8080), or off", 0},
 	HOOKS_LISTEN_OPTION,
 	RECORDS_LISTEN_OPTION,
+	WEBHOOK_LISTEN_OPTION,
 	{"user", "NAME", "started by root: become this user at once, who owns the data folder", 0},
 	ALLOWED_HOST_OPTION,
 	{"alertmanager", "URL", "where alerts of blocked upgrades go: http://HOST:PORT", 0},

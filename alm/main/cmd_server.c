@@ -42,6 +42,7 @@ static int start(struct server_command *c, struct error *err)
 						  .n_hosts = c->config.hosts.n,
 						  .metrics = c->config.metrics};
 	if (metrics_server_start(c->loop, &msc, &c->metrics_server, err) < 0 ||
+	    anchor_setup_check(c->config.anchors, c->loop, err) < 0 ||
 	    embedded_start(&c->config, c->loop, &c->embedded, err) < 0 || process_confine(err) < 0)
 		return -err->code;
 	return 0;
@@ -53,6 +54,18 @@ static void release(struct server_command *c)
 	embedded_free(c->embedded);
 	loop_free(c->loop);
 	metrics_free(c->config.metrics);
+}
+
+/* --no-audit */
+static int refuse_unused(const struct cli *cli, struct error *err)
+{
+	static const char *const of_log[] = {"audit-retain", "audit-anchor", "audit-origin"};
+	for (size_t i = 0; i < ARRAY_LEN(of_log); i++)
+		if (cli_value(cli, of_log[i]))
+			return error_set(err, E_USAGE,
+					 "--%s is of an audit log, and --no-audit keeps none",
+					 of_log[i]);
+	return 0;
 }
 
 static int run(struct cli *cli, struct error *err)
@@ -73,9 +86,8 @@ static int run(struct cli *cli, struct error *err)
 	    process_become(cli_value(cli, "user"), err) < 0 ||
 	    anchor_setup_embedded(cli, c.config.data_dir, &anchors, err) < 0)
 		return -err->code;
-	if (c.config.no_audit && anchors.retain_ns)
-		return error_set(err, E_USAGE,
-				 "--audit-retain is of an audit log, and --no-audit keeps none");
+	if (c.config.no_audit && refuse_unused(cli, err) < 0)
+		return -err->code;
 	c.config.anchors = &anchors;
 	if (start(&c, err) < 0) {
 		release(&c);

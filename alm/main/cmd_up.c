@@ -107,11 +107,13 @@ static int start(struct up *u, struct error *err)
 	    programs_process_new(u->loop, &u->programs, err) < 0 ||
 	    metrics_server_start(u->loop, &msc, &u->metrics_server, err) < 0 ||
 	    git_hooks_start(u->loop, &hc, &u->hooks, err) < 0 ||
-	    embedded_start(&u->config, u->loop, &u->embedded, err) < 0)
+	    alert_sender_open(&u->alert_sender, u->loop, u->alertmanager, u->metrics, err) < 0 ||
+	    anchor_setup_check(u->config.anchors, u->loop, err) < 0 ||
+	    source_access_check(u->cli, u->config.data_dir, err) < 0)
 		return -err->code;
-	if (alert_sender_open(&u->alert_sender, u->loop, u->alertmanager, u->metrics, err) < 0)
-		return -err->code;
-	if (source_access_open(&u->access, u->cli, u->config.data_dir, err) < 0)
+	/* Here the data folder is made: what is on the command line was found to be good. */
+	if (embedded_start(&u->config, u->loop, &u->embedded, err) < 0 ||
+	    source_access_open(&u->access, u->cli, u->config.data_dir, err) < 0)
 		return -err->code;
 	u->transport = transport_local_new(u->loop, embedded_handle, u->embedded,
 					   embedded_token(u->embedded));

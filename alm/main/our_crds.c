@@ -1,15 +1,20 @@
 #include "alm/main/our_crds.h"
 
+#include <stdio.h>
+
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/live/live_gate.h"
+#include "alm/obj/diff.h"
+#include "alm/obj/event.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/yaml.h"
 #include "crds/kinds.h"
 
-#define AGAIN_NS_MIN NS_PER_S
-#define AGAIN_NS_MAX NS_PER_MIN
-#define CALM_NS      (10 * NS_PER_MIN) /* a change after so long is answered at once */
+#define TOLD_PATHS_MAX 5 /* in an Event: what was different */
+#define AGAIN_NS_MIN   NS_PER_S
+#define AGAIN_NS_MAX   NS_PER_MIN
+#define CALM_NS        (10 * NS_PER_MIN) /* a change after so long is answered at once */
 
 struct our_crds {
 	struct client *client;
@@ -22,7 +27,10 @@ struct our_crds {
 		char *name, *uid;        /* of what was applied; uid NULL: not yet */
 		int64_t generation;      /* of its spec */
 		int64_t seen_generation; /* the newest that a watch has shown of that uid */
-	} *calls;                        /* one a kind */
+		/* Somebody else changed or deleted it, which is told once it is put back. */
+		bool is_touched, is_deleted;
+		struct obj *touched; /* what he made of it, owned; NULL: nobody has seen it */
+	} *calls;                    /* one a kind */
 	size_t n_done;
 	struct timer again;
 	int64_t put_back_ns, wait_ns; /* monotonic; how long the next time waits */
@@ -44,6 +52,63 @@ static void one_done(struct crd_call *c, const struct error *err)
 		o->done(o->arg, o->err.code ? &o->err : NULL);
 }
 
+/* --- what is told --- */
+
+static void event_written(void *arg UNUSED, const struct client_reply *reply)
+{
+	if (reply->err && reply->err->code != E_EXISTS)
+		log_debug("event not written", "error", reply->err->msg);
+}
+
+static void list_paths(const struct obj *before, const struct obj *now, struct strbuf *b)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
+	struct diff d;
+	diff_objects(obj_get(before, "spec"), obj_get(now, "spec"), TOLD_PATHS_MAX, a, &d);
+	for (size_t i = 0; i < d.n; i++)
+		strbuf_addf(b, "%sspec.%s%s", i ? ", " : ": ", d.items[i].path,
+			    d.items[i].before ? d.items[i].after ? "" : " was added" : " was gone");
+	if (d.cut)
+		strbuf_adds(b, " and more");
+}
+
+/* Once it is as it was: which definition, by whom and what of it. */
+static void tell_put_back(struct crd_call *c, const struct obj *now)
+{
+	static const struct resource events = {.group = "",
+					       .version = "v1",
+					       .plural = "events",
+					       .kind = "Event",
+					       .namespaced = true};
+	struct client *client = c->all->client;
+	CLEANUP(obj_unrefp) struct obj *was = STEAL(c->touched);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	char tail[32];
+	if (!c->is_touched)
+		return;
+	c->is_touched = false;
+	const char *manager = c->is_deleted || !was ? NULL : meta_last_manager(was, NULL);
+	strbuf_addf(&b, "definition %s of ALM was %s", c->name,
+		    c->is_deleted ? "deleted, and its objects with it" : "changed");
+	if (manager)
+		strbuf_addf(&b, " (claimed by manager %s)", manager);
+	strbuf_adds(&b, "; it is put back");
+	if (was && !c->is_deleted)
+		list_paths(was, now, &b);
+	snprintf(tail, sizeof(tail), "put-back-%llx", (unsigned long long)meta_generation(now));
+	const struct event_text t = {"Warning", "DefinitionPutBack", b.buf, tail};
+	CLEANUP(obj_unrefp) struct obj *e = event_about(now, &t, loop_now(client_loop(client)));
+	client_create(client, &events, event_namespace(now), e, NULL, event_written, NULL);
+}
+
+static void remember(struct crd_call *c, const struct obj *crd, bool gone)
+{
+	obj_unref(STEAL(c->touched));
+	c->touched = crd ? obj_ref(crd) : NULL;
+	c->is_touched = true;
+	c->is_deleted = gone;
+}
+
 static void applied(void *arg, const struct client_reply *reply)
 {
 	struct crd_call *c = arg;
@@ -55,8 +120,11 @@ static void applied(void *arg, const struct client_reply *reply)
 		xfree(c->uid);
 		c->uid = uid ? xstrdup(uid) : NULL;
 		c->generation = meta_generation(reply->body);
-		if (c->seen_generation > c->generation)
+		tell_put_back(c, reply->body);
+		if (c->seen_generation > c->generation) {
+			remember(c, NULL, false);
 			put_back(c->all, c->name, "changed");
+		}
 	}
 	one_done(c, reply->err);
 }
@@ -207,17 +275,21 @@ void our_crds_seen(struct our_crds *o, const struct obj *crd, bool gone)
 	bool is_it = cstr_eq(meta_uid(crd), c->uid);
 	int64_t generation = meta_generation(crd);
 	if (gone && is_it) {
+		remember(c, crd, true);
 		put_back(o, c->name, "deleted");
 	} else if (!gone && meta_is_deleting(crd)) {
 		log_warn("a definition of ALM is being deleted, and all objects of its kind with "
 			 "it; it is put back when it is gone",
 			 "name", c->name);
 	} else if (!gone && !is_it && !c->crd) {
+		remember(c, crd, false);
 		put_back(o, c->name, "made anew");
 	} else if (!gone && generation > c->seen_generation) {
 		c->seen_generation = generation;
-		if (generation > c->generation && !c->crd)
+		if (generation > c->generation && !c->crd) {
+			remember(c, crd, false);
 			put_back(o, c->name, "changed");
+		}
 	}
 }
 
@@ -244,6 +316,7 @@ void our_crds_free(struct our_crds *o)
 	for (size_t i = 0; i < n_crd_kinds; i++) {
 		xfree(o->calls[i].name);
 		xfree(o->calls[i].uid);
+		obj_unref(o->calls[i].touched);
 	}
 	xfree(o->calls);
 	xfree(o);

@@ -4,8 +4,7 @@
 
 #include "alm/apiserver/apiserver.h"
 #include "alm/client/delegated.h"
-#include "alm/client/injected_ca.h"
-#include "alm/io/serving_cert.h"
+#include "alm/main/injected_server.h"
 
 #define PEM_BYTES_MAX ((size_t)64 << 10)
 
@@ -21,10 +20,7 @@ struct records {
 	struct loop *loop;
 	struct records_config c;
 	struct arena *arena;
-	const char *host; /* of the certificate */
-	struct injected_ca *ca;
-	struct serving_cert serving;
-	struct server *server;
+	struct injected_server front;
 	struct db *db; /* of the store, which stays empty */
 	struct apiserver *api;
 	struct delegated *delegated;
@@ -125,45 +121,16 @@ static bool admit(void *arg, struct exchange *x, struct server_client *ret)
 	return true;
 }
 
-/* --- certificates --- */
-
-static int sign(void *arg, const char *cert, const char *key, struct error *err)
-{
-	struct records *r = arg;
-	const char *former_cert = r->serving.ca_cert, *former_key = r->serving.ca_key;
-	r->serving.ca_cert = cert;
-	r->serving.ca_key = key;
-	if (serving_cert_make(&r->serving, err) >= 0 &&
-	    (!r->server || server_renew(r->server, r->serving.cert, r->serving.key, err) >= 0))
-		return 0;
-	r->serving.ca_cert = former_cert;
-	r->serving.ca_key = former_key;
-	return -err->code;
-}
-
-static int make_certificates(struct records *r, struct error *err)
-{
-	const struct injected_ca_config c = {.client = r->c.client,
-					     .dir = r->c.data_dir,
-					     .name = "records-ca",
-					     .apiservice = RECORDS_SERVICE,
-					     .sign = sign,
-					     .arg = r};
-	r->serving = (struct serving_cert){
-		.loop = r->loop, .listen = r->c.listen, .hosts = &r->host, .n_hosts = 1};
-	return injected_ca_open(&c, &r->ca, err);
-}
-
 static int trust_clients(void *arg, const char *ca_pem, struct error *err)
 {
 	struct records *r = arg;
-	return server_renew_clients(r->server, ca_pem, err);
+	return server_renew_clients(r->front.server, ca_pem, err);
 }
 
 void records_lead(struct records *r, bool leads)
 {
 	if (r)
-		injected_ca_lead(r->ca, leads);
+		injected_server_lead(&r->front, leads);
 }
 
 /* --- life --- */
@@ -180,23 +147,28 @@ static int open_api(struct records *r, struct error *err)
 
 static int start(struct records *r, struct error *err)
 {
-	const char **hosts = ARENA_ARRAY(r->arena, const char *, r->c.n_hosts + 1);
-	hosts[0] = RECORDS_HOST;
-	for (size_t i = 0; i < r->c.n_hosts; i++)
-		hosts[i + 1] = r->c.hosts[i];
-	if (make_certificates(r, err) < 0 || open_api(r, err) < 0)
+	const struct injected_server_config c = {.client = r->c.client,
+						 .data_dir = r->c.data_dir,
+						 .ca_name = "records-ca",
+						 .place = &injected_ca_apiservices,
+						 .object = RECORDS_SERVICE,
+						 .host = RECORDS_HOST,
+						 .hosts = r->c.hosts,
+						 .n_hosts = r->c.n_hosts,
+						 .listen = r->c.listen,
+						 .admit = admit};
+	if (open_api(r, err) < 0)
 		return -err->code;
-	struct server_config sc = {.listen = r->c.listen,
-				   .cert_pem = r->serving.cert,
-				   .key_pem = r->serving.key,
-				   .admit = admit,
-				   .hosts = hosts,
-				   .n_hosts = r->c.n_hosts + 1};
-	if (server_listen(r->loop, &sc, handle, r, &r->server, err) < 0)
+	if (injected_server_start(&r->front, &c, r->arena, handle, r, err) < 0)
 		return error_wrap(err, "--records-listen");
-	serving_cert_keep(&r->serving, r->server);
 	delegated_start(r->delegated, trust_clients, r);
-	injected_ca_start(r->ca);
+	return 0;
+}
+
+int records_check(struct loop *l, const char *listen, struct error *err)
+{
+	if (listen && server_probe(l, listen, err) < 0)
+		return error_wrap(err, "--records-listen");
 	return 0;
 }
 
@@ -209,7 +181,6 @@ int records_start(const struct records_config *config, struct records **ret, str
 	r->loop = client_loop(config->client);
 	r->c = *config;
 	r->arena = arena_new(PEM_BYTES_MAX);
-	r->host = RECORDS_HOST;
 	r->delegated = delegated_new(config->client);
 	TAILQ_INIT(&r->asked);
 	if (start(r, err) < 0) {
@@ -222,7 +193,7 @@ int records_start(const struct records_config *config, struct records **ret, str
 
 const char *records_address(const struct records *r)
 {
-	return server_address(r->server);
+	return server_address(r->front.server);
 }
 
 static void end_all(struct records *r)
@@ -241,12 +212,11 @@ void records_free(struct records *r)
 {
 	if (!r)
 		return;
-	injected_ca_free(r->ca);
+	injected_server_end(&r->front);
 	end_all(r);
 	apiserver_free(r->api);
-	server_free(r->server);
+	injected_server_release(&r->front);
 	delegated_free(r->delegated);
-	serving_cert_release(&r->serving);
 	db_close(r->db);
 	arena_free(r->arena);
 	xfree(r);

@@ -30,6 +30,9 @@ struct records_config {
 
 /* *ret NULL: there is none. The texts are borrowed. */
 struct records;
+/* Whether listen (NULL: none) can be listened on; it is not, and nothing is written. E_USAGE, E_IO,
+ * E_EXISTS. */
+int records_check(struct loop *l, const char *listen, struct error *err);
 int records_start(const struct records_config *c, struct records **ret, struct error *err);
 /* Whether the APIService is ours to write; NULL is fine. */
 void records_lead(struct records *r, bool leads);

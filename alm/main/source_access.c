@@ -24,17 +24,29 @@ static int name_mirrors(struct source_access *s, const char *data_dir, struct er
 	return 0;
 }
 
-int source_access_open(struct source_access *s, const struct cli *c, const char *data_dir,
-		       struct error *err)
+static int read_flags(struct source_access *s, const struct cli *c, const char *data_dir,
+		      struct error *err)
 {
 	const char *dirs[SOURCE_ROOTS_MAX + 1], *rules[ADDRESS_RULES_MAX + 1];
 	size_t n_dirs = values(c, "catalog-root", dirs, ARRAY_LEN(dirs));
 	size_t n_rules = values(c, "allow-source", rules, ARRAY_LEN(rules));
 	if (address_policy_new(rules, n_rules, &s->addresses, err) < 0)
 		return error_wrap(err, "--allow-source");
-	if (name_mirrors(s, data_dir, err) < 0)
-		return -err->code;
 	return source_roots_new(dirs, n_dirs, data_dir, &s->roots, err);
+}
+
+int source_access_check(const struct cli *c, const char *data_dir, struct error *err)
+{
+	struct source_access s = {0};
+	int r = read_flags(&s, c, data_dir, err);
+	source_access_close(&s);
+	return r;
+}
+
+int source_access_open(struct source_access *s, const struct cli *c, const char *data_dir,
+		       struct error *err)
+{
+	return name_mirrors(s, data_dir, err) < 0 ? -err->code : read_flags(s, c, data_dir, err);
 }
 
 void source_access_close(struct source_access *s)

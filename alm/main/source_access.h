@@ -13,6 +13,8 @@ struct source_access {
 	char *git_dir; /* of the mirrors of Bundles, in the data folder */
 };
 
+/* What is refused is refused before the data folder is made: changes nothing. E_USAGE. */
+int source_access_check(const struct cli *c, const char *data_dir, struct error *err);
 /* data_dir exists. */
 int source_access_open(struct source_access *s, const struct cli *c, const char *data_dir,
 		       struct error *err);

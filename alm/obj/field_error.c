@@ -66,12 +66,26 @@ const char *field_error_reason(enum field_error_type type)
 	return reasons[type];
 }
 
+static bool is_told(const struct field_errors *e, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (strcmp(e->items[k].path, e->items[i].path) == 0 &&
+		    strcmp(e->items[k].message, e->items[i].message) == 0)
+			return true;
+	return false;
+}
+
 void field_errors_text(const struct field_errors *e, struct strbuf *b)
 {
-	if (e->n > 1)
+	size_t n = 0;
+	for (size_t i = 0; i < e->n; i++)
+		n += !is_told(e, i);
+	if (n > 1)
 		strbuf_addc(b, '[');
 	for (size_t i = 0; i < e->n; i++)
-		strbuf_addf(b, "%s%s: %s", i ? ", " : "", e->items[i].path, e->items[i].message);
-	if (e->n > 1)
+		if (!is_told(e, i))
+			strbuf_addf(b, "%s%s: %s", i ? ", " : "", e->items[i].path,
+				    e->items[i].message);
+	if (n > 1)
 		strbuf_addc(b, ']');
 }

@@ -47,7 +47,7 @@ void field_errors_add(struct field_errors *e, enum field_error_type type, const 
 void field_errors_one_of(struct field_errors *e, const char *path, const char *value,
 			 const char *const *all);
 const char *field_error_reason(enum field_error_type type);
-/* "[F: M, F: M]", without brackets for a single one. */
+/* "[F: M, F: M]", without brackets for a single one; what stands twice is told once. */
 void field_errors_text(const struct field_errors *e, struct strbuf *b);
 
 #endif

@@ -150,18 +150,19 @@ static int read_path(struct loader *l, const char *path, const char **ret, struc
 	return 1;
 }
 
-static int add_list(struct loader *l, const char *name, struct error *err)
+static int add_live(struct loader *l, const char *name, struct error *err)
 {
+	static const char *const known[] = {"config", "cluster", "values", NULL};
 	struct tree_program *p = l->program;
-	if (!cstr_has_suffix(name, "/list"))
+	if (cstr_in(name, known))
 		return 0;
-	for (size_t i = 0; i < p->n_lists; i++)
-		if (cstr_eq(p->lists[i], name))
+	for (size_t i = 0; i < p->n_live; i++)
+		if (cstr_eq(p->live[i], name))
 			return 0;
-	if (p->n_lists == IMPORTS_MAX)
+	if (p->n_live == IMPORTS_MAX)
 		return error_set(err, E_LIMIT, "more than %d lists are imported", IMPORTS_MAX);
-	ARENA_GROW(l->files->a, p->lists, p->lists_cap, p->n_lists, 4);
-	p->lists[p->n_lists++] = name;
+	ARENA_GROW(l->files->a, p->live, p->live_cap, p->n_live, 4);
+	p->live[p->n_live++] = name;
 	return 0;
 }
 
@@ -171,7 +172,7 @@ static int load_ref(struct loader *l, const char *base, const struct import_ref 
 	const char *name = import_runtime(ref->path), *path;
 	const struct import_roots *roots = &l->program->roots;
 	if (*name)
-		return add_list(l, name, err);
+		return add_live(l, name, err);
 	for (size_t i = 0; (path = import_place(roots, l->files->a, base, ref->path, i)); i++) {
 		int r = read_path(l, path, &path, err);
 		if (r < 0)

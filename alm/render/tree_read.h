@@ -16,8 +16,10 @@ int tree_read_dir(const char *dir, struct files *ret, struct error *err);
 struct tree_program {
 	const char *entrypoint; /* normal: the key of it in the files */
 	struct import_roots roots;
-	const char **lists; /* of "NAME/list" that it may import from alm-runtime, each once */
-	size_t n_lists, lists_cap;
+	const char *
+		*live; /* what it may import from alm-runtime besides config, cluster and values,
+			    * each once: "NAME/list", "NAME" */
+	size_t n_live, live_cap;
 };
 
 /* The program in f->a. Its tree is the working folder, or that of the file itself if it lies

@@ -200,18 +200,20 @@ int git_log_read(struct str text, struct arena *a, struct git_commit **ret, size
 {
 	struct git_commit *list = NULL;
 	size_t n = 0, cap = 0;
-	struct str id, author, subject;
+	struct str id, author, committer, subject;
 	while (text.len) {
 		if (n == GIT_COMMITS_MAX)
 			break;
 		if (!str_cut(text, '\0', &id, &text) || !git_is_oid(id) ||
-		    !str_cut(text, '\0', &author, &text) || !str_cut(text, '\0', &subject, &text) ||
-		    !text.len || *text.ptr != '\n')
+		    !str_cut(text, '\0', &author, &text) ||
+		    !str_cut(text, '\0', &committer, &text) ||
+		    !str_cut(text, '\0', &subject, &text) || !text.len || *text.ptr != '\n')
 			return corrupt("the history", err);
 		text = str_skip(text, 1);
 		ARENA_GROW(a, list, cap, n, 16);
 		list[n++] = (struct git_commit){.commit = arena_strndup(a, id.ptr, id.len),
 						.author = text_of(author, a),
+						.committer = text_of(committer, a),
 						.subject = text_of(subject, a)};
 	}
 	*ret = list;

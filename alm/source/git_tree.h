@@ -17,7 +17,7 @@
 
 #include "alm/source/files.h"
 
-#define GIT_LOG_FORMAT    "tformat:%H%x00%an%x00%s%x00"
+#define GIT_LOG_FORMAT    "tformat:%H%x00%an%x00%cn%x00%s%x00"
 #define GIT_COMMITS_MAX   1000 /* of one reading of the history */
 #define GIT_TEXT_MAX      200  /* bytes of an author or a subject; the rest is cut */
 #define GIT_LISTING_BYTES ((size_t)32 << 20)
@@ -35,7 +35,7 @@ struct git_tree {
 };
 
 struct git_commit {
-	const char *commit, *author, *subject;
+	const char *commit, *author, *committer, *subject;
 };
 
 /* 40 or 64 lower hexadecimal digits. */

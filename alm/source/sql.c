@@ -11,16 +11,17 @@
 #define FIELD(path, type, member) {path, type, offsetof(struct sql_config, member)}
 static const struct decode_field fields[] = {
 	FIELD("path", DECODE_STR, path),
+	FIELD("databaseName", DECODE_STR, database),
 	FIELD("query", DECODE_STR, query),
 	FIELD("key", DECODE_STR, key),
 	FIELD("groupRows", DECODE_BOOL, group_rows),
 	{0},
 };
 
-static int check(const struct sql_config *c, struct error *err)
+static int check(struct sql_config *c, const struct databases *d, struct error *err)
 {
-	if (!c->path || !*c->path)
-		return error_set(err, E_INVALID, "path: is missing: the SQLite file");
+	if (database_path(d, c->path, c->database, &c->path, err) < 0)
+		return -err->code;
 	if (!c->query || !*c->query)
 		return error_set(err, E_INVALID, "query: is missing: a SELECT");
 	if (!c->key || !*c->key)
@@ -38,11 +39,11 @@ static int read(struct str text, const struct decode_field *table, void *ret, st
 	return decode_members(o, "it", table, ret, a, err);
 }
 
-int sql_config_read(struct str text, const char *name, struct arena *a, struct sql_config *ret,
-		    struct error *err)
+int sql_config_read(struct str text, const char *name, const struct databases *d, struct arena *a,
+		    struct sql_config *ret, struct error *err)
 {
 	struct sql_config c = {0};
-	if (read(text, fields, &c, a, err) < 0 || check(&c, err) < 0)
+	if (read(text, fields, &c, a, err) < 0 || check(&c, d, err) < 0)
 		return error_wrap(err, "%s", name);
 	*ret = c;
 	return 0;

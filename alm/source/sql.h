@@ -6,6 +6,8 @@
  *	key: name
  *	groupRows: false
  *
+ * databaseName instead of path is the name of a connection (databases.h).
+ *
  * Each row is a run, named by the value of its key column, with the row as configuration; with
  * groupRows all rows of one key are, as {"rows": [..]}. Without it two rows of one key are an
  * error: which one would win nobody said.
@@ -13,13 +15,14 @@
 #ifndef ALM_SOURCE_SQL_H
 #define ALM_SOURCE_SQL_H
 
-#include "alm/obj/obj.h"
+#include "alm/source/databases.h"
 
 #define SQL_CONFIG_BYTES_MAX ((size_t)1 << 20)
 #define SQL_KEY_MAX          256
 
 struct sql_config {
-	const char *path, *query, *key; /* path: as written */
+	const char *path, *query, *key; /* path: as written, or of databaseName */
+	const char *database;           /* NULL: it has a path */
 	bool group_rows;
 };
 
@@ -34,8 +37,8 @@ struct sql_report {
 };
 
 /* YAML or JSON; lives in the arena. E_INVALID names the field; name begins every message. */
-int sql_config_read(struct str text, const char *name, struct arena *a, struct sql_config *ret,
-		    struct error *err);
+int sql_config_read(struct str text, const char *name, const struct databases *d, struct arena *a,
+		    struct sql_config *ret, struct error *err);
 int sql_report_read(struct str text, const char *name, struct arena *a, struct sql_report *ret,
 		    struct error *err);
 /* rows: [{COLUMN: VALUE}]. [{"key", "config"}] in the order of the rows; of the arena. */

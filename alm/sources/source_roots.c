@@ -125,29 +125,46 @@ static int roots_open(void *arg, const char *path, int *ret_fd, struct error *er
 	return beneath_open(root, rest, &info, ret_fd, err);
 }
 
-/* The data folder and every folder above it: none of them may be a root. */
+/* The data folder and every folder above it: none of them may be a root. path is absolute; what
+ * does not exist yet has no number, and is compared by its text. */
 static int find_forbidden(struct source_roots *r, const char *data_dir, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_adds(&path, data_dir);
-	for (; r->n_forbidden < FOLDERS_ABOVE_MAX; strbuf_adds(&path, "/..")) {
-		struct file_info *now = &r->forbidden[r->n_forbidden];
-		if (file_info(path.buf, now, err) < 0)
-			return -err->code;
-		if (r->n_forbidden && now->inode == now[-1].inode && now->device == now[-1].device)
-			return 0; /* the root of all */
-		r->n_forbidden++;
+	for (size_t i = 0; i < FOLDERS_ABOVE_MAX; i++) {
+		bool top = path.len <= 1;
+		struct error absent;
+		int code = file_info(path.buf, &r->forbidden[r->n_forbidden], &absent);
+		if (code < 0 && code != -E_NOTFOUND)
+			return error_set(err, absent.code, "%s", absent.msg);
+		r->n_forbidden += code == 0;
+		if (top)
+			return 0;
+		while (path.len > 1 && path.buf[path.len - 1] != '/')
+			strbuf_truncate(&path, path.len - 1);
+		while (path.len > 1 && path.buf[path.len - 1] == '/')
+			strbuf_truncate(&path, path.len - 1);
 	}
 	return error_set(err, E_LIMIT, "%s lies more than %d folders deep", data_dir,
 			 FOLDERS_ABOVE_MAX);
 }
 
-static int add_root(struct source_roots *r, const char *dir, struct error *err)
+/* Also of folders that have to be made still. */
+static bool is_or_holds(const char *root, const char *data_dir)
 {
-	struct file_info info;
 	struct error ignored;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	if (file_absolute_new(root, &b, &ignored) < 0)
+		return false;
+	if (b.len == 1) /* the root of all */
+		strbuf_clear(&b);
+	return below(b.len ? b.buf : "", data_dir) != NULL;
+}
+
+static int add_root(struct source_roots *r, const char *dir, const char *data_dir,
+		    struct error *err)
+{
 	struct str s = str_of(dir);
-	CLEANUP(file_close) int fd = -1;
 	while (s.len > 1 && s.ptr[s.len - 1] == '/')
 		s.len--;
 	if (!is_clean(s))
@@ -156,8 +173,7 @@ static int add_root(struct source_roots *r, const char *dir, struct error *err)
 	if (r->n == SOURCE_ROOTS_MAX)
 		return error_set(err, E_USAGE, "--catalog-root: more than %d", SOURCE_ROOTS_MAX);
 	r->dirs[r->n++] = str_dup(s);
-	if (beneath_open_root(dir, &info, &fd, &ignored) == 0 &&
-	    check_root(r, &info, dir, &ignored) < 0)
+	if (is_or_holds(dir, data_dir))
 		return error_set(err, E_USAGE,
 				 "--catalog-root %s: is or holds the data folder of ALM, which no "
 				 "catalog may read; name a folder beside it or below it",
@@ -170,15 +186,16 @@ int source_roots_new(const char *const *dirs, size_t n, const char *data_dir,
 {
 	static const char *const standard[] = {SOURCE_ROOT_DEFAULT};
 	CLEANUP(source_roots_freep) struct source_roots *r = xcalloc(1, sizeof(*r));
+	CLEANUP(strbuf_release) struct strbuf data = STRBUF_INIT(STRBUF_SMALL);
 	r->files = (struct source_files){roots_list, roots_info, roots_read, roots_open, r};
-	if (find_forbidden(r, data_dir, err) < 0)
+	if (file_absolute_new(data_dir, &data, err) < 0 || find_forbidden(r, data.buf, err) < 0)
 		return error_wrap(err, "data folder");
 	if (!n) {
 		dirs = standard;
 		n = ARRAY_LEN(standard);
 	}
 	for (size_t i = 0; i < n; i++)
-		if (add_root(r, dirs[i], err) < 0)
+		if (add_root(r, dirs[i], data.buf, err) < 0)
 			return -err->code;
 	*ret = STEAL(r);
 	return 0;

@@ -17,8 +17,9 @@
 
 struct source_roots;
 
-/* No roots: the default one. data_dir exists. E_USAGE for a root that is not absolute or holds the
- * data folder. A root need not exist yet. */
+/* No roots: the default one. E_USAGE for a root that is not absolute, or is or holds the data
+ * folder. Neither need exist yet; a link that comes later is seen through only where the data
+ * folder existed. */
 int source_roots_new(const char *const *dirs, size_t n, const char *data_dir,
 		     struct source_roots **ret, struct error *err);
 void source_roots_free(struct source_roots *r);

@@ -298,8 +298,10 @@ static bool is_held(const struct canary *c, const struct canary_facts *f, size_t
 		      f->ready->again_ns);
 		return true;
 	}
-	if (said(f, CANARY_SKIP, a))
+	if (said(f, CANARY_SKIP, a)) {
+		obj_set_bool(record, "skipped", true);
 		return false;
+	}
 	if (!obj_has(record, "readyNs"))
 		obj_set_int(record, "readyNs", f->now_ns);
 	int64_t over = obj_i64(record, "readyNs", f->now_ns) + step->pause_ns;

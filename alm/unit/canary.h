@@ -63,7 +63,8 @@ struct obj *canary_object(const struct obj *desired, const char *ns, int64_t rep
 
 /*
  * How far it is, as small JSON: {"at": step, "available": r, "uid": of P, "sinceNs": of the step,
- * "readyNs": since when C is ready, "heldNs": in all, "heldBeforeNs": before the step, "askedNs": for approval, "metrics", "end": promote|abort, "reason",
+ * "readyNs": since when C is ready, "heldNs": in all, "heldBeforeNs": before the step, "askedNs": for approval, "metrics", "skipped": D on P needs no figures
+ * either, "end": promote|abort, "reason",
  * "message", "by"}.
  */
 enum canary_does {

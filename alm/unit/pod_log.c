@@ -21,6 +21,8 @@ static bool find_in(const struct obj *statuses, struct pod_log_source *ret)
 			continue;
 		ret->container = obj_str(c, "name");
 		ret->previous = !now;
+		ret->reason = obj_str(
+			obj_path(c, now ? "state.terminated" : "lastState.terminated"), "reason");
 		return true;
 	}
 	return false;

@@ -12,6 +12,7 @@
 
 struct pod_log_source {
 	const char *pod, *container; /* borrowed from the list */
+	const char *reason;          /* why it ended: "OOMKilled", "Error"; NULL: it is not said */
 	bool previous;               /* it was started again since */
 };
 

@@ -59,14 +59,13 @@ struct str schema_quote(struct arena *a, struct str s)
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(s.len * 8 + 64);
 	value_quote(&q, s);
 	strbuf_addc(&b, '\'');
+	/* The last mark counts, too: of a text that ends with a backslash helm shows one less. */
 	for (size_t i = 1; i + 1 < q.len; i++) {
 		if (q.buf[i] == '\\' && q.buf[i + 1] == '"')
 			continue;
 		if (q.buf[i] == '\'')
 			strbuf_addc(&b, '\\');
 		strbuf_addc(&b, q.buf[i]);
-		if (q.buf[i] == '\\')
-			strbuf_addc(&b, q.buf[++i]);
 	}
 	strbuf_addc(&b, '\'');
 	return str_n(arena_text(a, b.buf, b.len), b.len);

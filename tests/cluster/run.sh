@@ -17,7 +17,7 @@ part() { # NAME COMMAND...
 	# shellcheck disable=SC2086 # nothing, or one flag
 	"$ALM" uninstall --from-cluster --keep-apps --with-log $insecure >/dev/null 2>&1 || failed=1
 	kubectl delete crd etcds.etcd.coreos.com --ignore-not-found --timeout=60s >/dev/null || failed=1
-	kubectl delete namespace etcd etcd-com-tectonic-storage --ignore-not-found --timeout=120s >/dev/null || failed=1
+	kubectl delete namespace etcd etcd-com-tectonic-storage foo --ignore-not-found --timeout=120s >/dev/null || failed=1
 	kubectl wait --for=delete namespace/alm-system --timeout=120s >/dev/null 2>&1 || failed=1
 }
 # shellcheck disable=SC2317 # part runs it
@@ -34,6 +34,9 @@ checks() { # no tee /dev/stderr: where the output goes to a file it would begin 
 	[ -z "$bad" ] && [ "$plan" = "$n" ]
 }
 part "the story" deploy/demo/demo.sh cluster
+for section in hand catalog removal; do
+	part "sections of story.md: $section" checks "tests/e2e/test_story_$section.sh"
+done
 part "its rights" checks tests/e2e/test_rights.sh
 part "the leader is killed" checks tests/e2e/test_leader_killed.sh
 part "what else goes wrong" checks tests/cluster/failures.sh

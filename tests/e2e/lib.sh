@@ -48,7 +48,7 @@ repository() {
 # What a server that was just started wrote, its port first; a loaded machine takes its time.
 written() { # FILE
 	# shellcheck disable=SC2016 # the inner shell's
-	timeout 90 sh -c 'until [ -s "$1" ]; do sleep 0.1; done' - "$1"
+	timeout 90 sh -c 'until [ -s "$1" ]; do sleep 0.1; done' - "$1" || echo "nothing is in $1 after 90 s" >&2
 	cat "$1"
 }
 
@@ -85,9 +85,11 @@ server_start() {
 	export KUBECONFIG=$dir/server/kubeconfig
 }
 
+on_cluster() { [ -n "${ALM_TEST_CLUSTER:-}" ]; }
+
 # alm up; or alm controller on the real cluster whose kubeconfig ALM_TEST_CLUSTER is, and that may be written to.
 cluster_start() {
-	[ -n "${ALM_TEST_CLUSTER:-}" ] || {
+	on_cluster || {
 		up_start
 		return
 	}
@@ -99,10 +101,20 @@ cluster_start() {
 	kubectl config set-cluster c "--server=http://$(grep -o '127\.0\.0\.1:[0-9]*' "$dir/proxy")" >/dev/null
 	kubectl config set-context c --cluster=c >/dev/null
 	kubectl config use-context c >/dev/null
-	"$alm_bin" controller --data-dir "$data" --metrics-listen off --verify-soak 1s --catalog-root "$catalog" \
-		>"$dir/out" 2>"$dir/err" &
-	pid=$!
+	: "${metrics:=127.0.0.1:$(free_port)}"
+	cluster_again
 	timeout 60 sh -c 'until kubectl wait --for=condition=Established crd/apps.app.coreos.com; do sleep 0.5; done' >/dev/null 2>&1
+}
+
+# The same after up_stop.
+cluster_again() {
+	on_cluster || {
+		up_start
+		return
+	}
+	"$alm_bin" controller --data-dir "$data" --metrics-listen "$metrics" --verify-soak 1s --catalog-root "$catalog" \
+		>>"$dir/out" 2>>"$dir/err" &
+	pid=$!
 }
 
 # A volume for the log of ALM itself, as a cluster without a provisioner needs it; to be deleted: pv/alm-log.

@@ -59,7 +59,7 @@ for line in open(requests_file, encoding="utf-8"):
         needed.add(("impersonate", "", "serviceaccounts", space, name))
     else:
         needed.update(parse(method, target, kind) or [])
-roles = [r for r in json.load(sys.stdin)["items"] if r["metadata"]["name"] in (user, user + "-records")]
+roles = [r for r in json.load(sys.stdin)["items"] if r["metadata"]["name"] in (user, user + "-records", user + "-webhook")]
 given = sorted({a for r in roles for a in atoms(r)})
 for request in sorted(needed):
     verb = request[0]

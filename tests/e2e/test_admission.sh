@@ -17,8 +17,7 @@ root=$dir/hooks
 mkdir -p "$root"
 (cd tests/e2e && exec python3 admission_server.py "$root") >"$root/port" 2>"$root/err" &
 hook=$!
-timeout 60 sh -c "until [ -s '$root/port' ]; do sleep 0.1; done"
-port=$(cat "$root/port")
+port=$(written "$root/port")
 ca=$(base64 -w0 "$root/ca.crt")
 answers() { printf '%s' "$2" >"$root/$1.json"; } # NAME RESPONSE
 config() {                                       # KIND NAME CLIENTCONFIG [FIELD...]

@@ -109,8 +109,7 @@ up_stop
 python3 "$OLDPWD/tests/e2e/tlog.py" witness "$dir" "$key" "$dir/port" &
 witness=$!
 trap 'kill "$witness" 2>/dev/null; up_stop; rm -rf "$dir"' EXIT
-timeout 60 sh -c "until [ -s '$dir/port' ]; do sleep 0.1; done"
-read -r port wkey <"$dir/port"
+read -r port wkey <<<"$(written "$dir/port")"
 place="witness:http://127.0.0.1:$port#$wkey"
 up_start --audit-anchor "$place"
 cosigned() { verify | grep -o "anchor witness http://127.0.0.1:$port [0-9]* ok" | sed 's/ [0-9]* / N /'; }

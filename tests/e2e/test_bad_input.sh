@@ -51,11 +51,7 @@ import socket, time
 s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()
 print(s.getsockname()[1], flush=True); time.sleep(300)' >port &
 blocker=$!
-for _ in $(seq 100); do
-	[ -s port ] && break
-	sleep 0.1
-done
-taken=127.0.0.1:$(cat port)
+taken=127.0.0.1:$(written port)
 one "port in use" 1 "$taken is already in use; stop what listens there or choose another address with --listen" up --listen "$taken"
 one "metrics port in use" 1 "--metrics-listen: $taken is already in use" up --metrics-listen "$taken"
 one "a wrong address" 2 "listen address x: want ADDRESS:PORT" up --listen x

@@ -43,16 +43,18 @@ soon "R2 a branch is applied" "Synced $head" state
 is "its Deployment is there" "1" "$(k get deployment my-app -o 'jsonpath={.status.availableReplicas}')"
 is "R18 an object names its file" "my-app.yaml" "$(k get deployment my-app -o 'jsonpath={.metadata.annotations.app\.coreos\.com/intent}')"
 is "R3 its status names who" "alice first light" "$(k get bundle web -o 'jsonpath={.status.author} {.status.subject}')"
+has "L27 the log names the author, whom nobody has checked" "alice (claimed by a commit of git)" "$(alm audit query --reason RevisionRead)"
 has "R3 so does the log" "first light" "$(alm audit query --type Observe -o json 2>&1)"
 
 # A lock that a kill has left in the mirror: git cannot fetch into it, and it is made anew.
 mirror=$(echo "$data"/git/*/repo)
 : >"$mirror/refs/alm/head.lock"
-git -C ssot commit -q --allow-empty -m 'between'
+git -C ssot commit -q --allow-empty --author 'carol <c@example.com>' -m 'between'
 configmap b 2 >ssot/apps/b.yaml
 push 'b is 2'
 soon "R2 a push is applied within the interval" "2" value b
 code "a mirror that was made anew knows what was applied" 0 "\"between\"" alm audit query --data-dir "$data" --reason Superseded -o json
+has "L27 who wrote it, and who applied it" "carol (claimed by a commit of git, committed by alice)" "$(rows --reason Superseded)"
 is "and an ordinary push is none that rewrote the history" "[]" "$(rows --reason HistoryRewritten -o json)"
 git -C ssot rm -q apps/b.yaml
 k create namespace elsewhere >/dev/null

@@ -28,8 +28,7 @@ push 'first'
 git -C ssot push -q ../web/repos/moved.git main 2>/dev/null
 python3 "$git_server" web requests >web/port 2>web/err &
 web=$!
-timeout 60 sh -c 'until [ -s web/port ]; do sleep 0.1; done'
-port=$(cat web/port)
+port=$(written web/port)
 url=https://localhost:$port
 up_start --allow-source "localhost:$port"
 

@@ -78,6 +78,38 @@ soon "until it is Owned" gone value b
 soon "by the same commit" "$(synced)" state
 is "and in one process nothing can make it again" "" "$(k get configmaps -n alm-system -o 'jsonpath={.items[*].data.late}')"
 
+# prune.mode Namespace: whatever nobody has declared there (R13, R16).
+orphans() { k get bundle web -o 'jsonpath={range .status.orphans[*]}{.kind}/{.name} {end}'; }
+present() { k get "$1" "$2" -n team -o name 2>&1 | sed 's/.*NotFound.*/gone/'; }
+for ns in team elsewhere; do k create namespace $ns >/dev/null; done
+bundle '  prune: {mode: Namespace, namespaces: [default, kube-system]}'
+invalid() { k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="Rendered")].message}' | grep -o 'spec.prune.namespaces: .*kube-system'; }
+soon "R13 a namespace of the cluster itself is refused" "spec.prune.namespaces: mode Namespace deletes what is not declared, and kube-system" invalid
+k create configmap stray -n team --from-literal=x=1 >/dev/null
+k create configmap stray -n elsewhere --from-literal=x=1 >/dev/null
+k create configmap kept -n team --from-literal=x=1 >/dev/null
+k annotate configmap kept -n team app.coreos.com/prune=disabled >/dev/null
+k create deployment byhand -n team --image=x >/dev/null
+k create configmap owned -n team --from-literal=x=1 >/dev/null
+k patch configmap owned -n team --type=merge -p "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"kept\",\"uid\":\"$(k get configmap kept -n team -o 'jsonpath={.metadata.uid}')\"}]}}" >/dev/null
+printf 'apiVersion: example.com/v1\nkind: Thing\nmetadata: {name: mine, namespace: team}\n' >thing.yaml
+printf 'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: things.example.com}\nspec: {group: example.com, scope: Namespaced, names: {plural: things, kind: Thing}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}\n' | k apply -f - >/dev/null
+thing() { k apply -f thing.yaml >/dev/null 2>&1 && echo made; }
+soon "a kind of its own" made thing
+bundle '  prune: {mode: Namespace, namespaces: [default, team], grace: 1h}'
+soon "R13 what nobody has declared is told, R16 of every kind" "ConfigMap/stray Deployment/byhand Thing/mine " orphans
+has "R14 by status, with what is left of the grace" "Orphan Deployment team/byhand: not declared; deleted in" "$(alm status)"
+bundle '  prune: {mode: Namespace, namespaces: [default, team], grace: 0s, maxDeletes: 2}'
+held() { k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="PruneHeld")].reason} {.status.state}'; }
+soon "more than maxDeletes are held, and the revision is not" "OrphansHeld Synced" held
+is "and are there" "configmap/stray" "$(present configmap stray)"
+alm approve bundle/web --prune --reason 'all of these' >/dev/null
+soon "R13 until somebody has consented to these" "" orphans
+is "they are gone" "gone gone gone" "$(present configmap stray) $(present deployment byhand) $(present thing mine)"
+is "R13 what is owned, kept, of Kubernetes or elsewhere is not" "configmap/owned configmap/kept configmap/kube-root-ca.crt serviceaccount/default configmap/stray" \
+	"$(present configmap owned) $(present configmap kept) $(present configmap kube-root-ca.crt) $(present serviceaccount default) $(k get configmap stray -n elsewhere -o name)"
+is "the log names each" 3 "$(alm audit query --data-dir "$data" --reason OrphanDeleted -o json | jq length)"
+
 bundle '  deletion: Orphan'
 soon "deletion Orphan" "$(synced)" state
 uid=$(k get configmap a -o 'jsonpath={.metadata.uid}')

@@ -22,8 +22,7 @@ echo x:x >web/password
 repository web/repos/ssot.git ssot
 python3 "$git_server" web requests >web/port 2>web/err &
 web=$!
-timeout 60 sh -c 'until [ -s web/port ]; do sleep 0.1; done'
-url=https://localhost:$(cat web/port)
+url=https://localhost:$(written web/port)
 configmap() { printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: %s\ndata:\n  v: "%s"\n' "$1" "$2" >"ssot/$1.yaml"; }
 push() {
 	git -C ssot add -A && git -C ssot commit -q -m "$1" && git -C ssot push -q origin main 2>/dev/null

@@ -80,6 +80,18 @@ git pull -q --ff-only 2>/dev/null
 code "without --push it is a commit" 0 "git push sends it" alm bundle set-version etcd 1.6 -m 'etcd: the new one'
 is "  of that file" "etcd: the new one etcd.yaml" "$(git log -1 --format=%s --name-only | paste -sd' ' | tr -s ' ')"
 is "  and nothing is left over" "" "$(git status --porcelain)"
+# Hooks run as when he commits himself: what they start goes on, and no limit is of ALM.
+cat >.git/hooks/post-commit <<HOOK
+#!/bin/bash
+ulimit -d >"$dir/data-limit"
+(for _ in {1..300}; do [ ! -e "$dir/go" ] || break; sleep 0.1; done; [ ! -e "$dir/go" ] || touch "$dir/went") >/dev/null 2>&1 &
+HOOK
+chmod +x .git/hooks/post-commit
+alm bundle set-version etcd 1.6.1 >/dev/null
+is "git has the memory that it has in a shell" "$(ulimit -d)" "$(cat "$dir/data-limit")"
+touch "$dir/go"
+soon "and what a hook has begun lives on" "$dir/went" ls "$dir/went"
+rm .git/hooks/post-commit
 echo '# mine' >>etcd.yaml
 code "what is not committed is not committed by the way" 1 "has changes that are not committed" alm bundle set-version etcd 1.7
 git checkout -q etcd.yaml

@@ -65,6 +65,7 @@ push 2 "${alice[@]}"
 soon "a commit that a key of SSH has signed is applied" "Synced $head" state
 is "  all of it" 2 "$(value)"
 has "the status names who signed" "alice@example.com (SHA256:" "$(k get bundle web -o 'jsonpath={.status.signer}')"
+has "L27 and who is believed by what" "(git, signed by alice@example.com (SHA256:" "$(alm audit query --data-dir "$data" --reason RevisionRead)"
 has "so does the log" "alice@example.com (SHA256:" "$(alm audit query --data-dir "$data" --reason RevisionRead -o json)"
 push 3 "${mallory[@]}"
 soon "another key of SSH is refused" "SignatureInvalid 1" refused "${head:0:12}: the key of its signature is none of these, or not valid: ED25519 key SHA256:"

@@ -55,8 +55,7 @@ python3 -c 'import socket, time
 s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(8)
 c = socket.socket(); c.bind(("127.0.0.1", 0)); print(s.getsockname()[1], c.getsockname()[1], flush=True); time.sleep(600)' >hang.port &
 hang=$!
-timeout 20 sh -c 'until [ -s hang.port ]; do sleep 0.1; done'
-read -r hang_port closed <hang.port
+read -r hang_port closed <<<"$(written hang.port)"
 
 # What a person has at home is not read.
 mkdir -m 700 .ssh

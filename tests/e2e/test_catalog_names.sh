@@ -62,11 +62,7 @@ END
 tests/e2e/catalog_server.py "$web" "$web/log" >"$web/port" 2>/dev/null &
 web_pid=$!
 trap 'kill $web_pid 2>/dev/null; up_stop; rm -rf "$dir"' EXIT
-for _ in $(seq 100); do
-	[ -s "$web/port" ] && break
-	sleep 0.1
-done
-url=https://127.0.0.1:$(cat "$web/port")/bad/names
+url=https://127.0.0.1:$(written "$web/port")/bad/names
 ca=(--ca-file "$web/ca.crt")
 n=$(find "$dir/src" -maxdepth 1 -mindepth 1 | wc -l)
 

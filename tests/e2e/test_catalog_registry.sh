@@ -20,10 +20,7 @@ printf 'deprecations:\n- {package: etcd-operator, versions: "<0.9.5", message: g
 tests/e2e/catalog_server.py "$web" "$web/log" >"$web/port" 2>/dev/null &
 pids=$!
 trap 'kill $pids 2>/dev/null; up_stop; rm -rf "$dir"' EXIT
-for _ in $(seq 100); do
-	[ -s "$web/port" ] && break
-	sleep 0.1
-done
+written "$web/port" >/dev/null # its certificate is there then
 
 # registry NAME: starts one whose auth: is standard input; sets NAME_port
 registry() {
@@ -49,10 +46,10 @@ registry basic <<END
 auth: {htpasswd: {realm: test, path: $dir/htpasswd}}
 END
 registry token <<END
-auth: {token: {realm: "https://127.0.0.1:$(cat "$web/port")/token", service: test, issuer: test, rootcertbundle: $web/ca.crt}}
+auth: {token: {realm: "https://127.0.0.1:$(written "$web/port")/token", service: test, issuer: test, rootcertbundle: $web/ca.crt}}
 END
 echo secret >"$dir/password"
-realm=https://127.0.0.1:$(cat "$web/port")
+realm=https://127.0.0.1:$(written "$web/port")
 plain=(--ca-file "$web/ca.crt" --username user --password-file "$dir/password")
 login=("${plain[@]}" --token-service "$realm")
 # shellcheck disable=SC2154

@@ -16,13 +16,10 @@ mkdir -p "$web/repo"
 for v in 0.9.4 0.9.5; do package $v "$web/repo" >/dev/null; done
 alm catalog index "$web/repo" >/dev/null
 start_web() {
+	: >"$web/port"
 	tests/e2e/catalog_server.py "$web" "$web/log" >"$web/port" 2>/dev/null &
 	web_pid=$!
-	for _ in $(seq 100); do
-		[ -s "$web/port" ] && break
-		sleep 0.1
-	done
-	url=https://127.0.0.1:$(cat "$web/port")
+	url=https://127.0.0.1:$(written "$web/port")
 }
 start_web
 trap 'kill $web_pid 2>/dev/null; up_stop; rm -rf "$dir"' EXIT

@@ -86,4 +86,60 @@ for mode in 600 640 400; do
 	has "--token-file with mode $mode is taken" "default" "$(alm get ns -o name)"
 	up_stop
 done
+
+# --- what is refused makes no folder ---
+cat >kc <<'KC'
+apiVersion: v1
+kind: Config
+clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: a, user: {token: abc}}]
+contexts: [{name: a, context: {cluster: a, user: a}}]
+current-context: a
+KC
+chmod 600 kc tokens
+echo 'no user in it' >no-tokens
+chmod 600 no-tokens
+none=$dir/none/of
+# nothing COMMAND TEXT FLAGS...: it does not start, says why, and no part of the folder is there
+nothing() {
+	local said rc listen=(--listen 127.0.0.1:0)
+	[ "$1" = controller ] && listen=(--kubeconfig kc)
+	said=$(timeout 20 "$alm_bin" "$1" --data-dir "$none" "${listen[@]}" --metrics-listen off "${@:3}" 2>&1)
+	rc=$?
+	[ ! -e "$dir/none" ] || said="$said; a folder: $(ls "$none")"
+	[ "$rc" -eq 1 ] || [ "$rc" -eq 2 ] || said="exit $rc: $said"
+	case $said in *"; a folder: "* | "exit "*) not_ok "alm $1 ${*:3}" "$said" ;; *) has "alm $1 ${*:3}" "$2" "$said" ;; esac
+	rm -rf "$dir/none"
+}
+for one in up controller; do
+	nothing $one "want an absolute path" --catalog-root relative
+	nothing $one "is or holds the data folder" --catalog-root "$none"
+	nothing $one "is or holds the data folder" --catalog-root "$dir"
+	nothing $one "is or holds the data folder" --catalog-root /
+	nothing $one "--allow-source: nonsense/99" --allow-source nonsense/99
+	nothing $one "want http://HOST:PORT" --alertmanager ftp://x
+	nothing $one "want a URL" --alertmanager http://
+	nothing $one "--hooks-listen: listen address x" --hooks-listen x
+	nothing $one "is no duration" --verify-soak x
+	nothing $one "is no duration" --render-cpu x
+done
+for one in up server controller; do
+	nothing $one "--audit-anchor: witness x: want https" --audit-anchor witness:x
+	nothing $one "what follows # is no key of a witness" --audit-anchor 'witness:https://w.example.com/#bad'
+	nothing $one "--audit-origin: the origin" --audit-origin 'no name'
+	nothing $one "is under 365d" --audit-retain 3d
+	nothing $one "want a name like" --allowed-host a:1
+	nothing $one "listen address x" --metrics-listen x
+done
+for one in up server; do
+	nothing $one "listen address x" --listen x
+	nothing $one "want token,user,uid" --token-file no-tokens
+	nothing $one "--legacy-yaml is warn or deny" --legacy-yaml x
+done
+for one in --audit-anchor=log --audit-origin=log --audit-retain=400d; do
+	nothing server "${one%=*} is of an audit log, and --no-audit keeps none" --no-audit $one
+done
+nothing controller "--records-listen: listen address x" --records-listen x
+nothing controller "cannot be listened on" --records-listen 192.0.2.1:1
+nothing controller 'no context "b"' --context b
 finish

@@ -32,15 +32,18 @@ podAnnotations: {a: b}
 END
 cat >"$dir/records.yaml" <<'END'
 auditRecords: {enabled: true}
+admissionWebhook: {enabled: true}
 END
 kinds() { grep -h '^kind:' "$1" | sort | uniq -c | tr -s ' ' | tr '\n' ';'; }
 render "$alm_bin" -f "$dir/all.yaml" >"$dir/alm.out"
 is "all options have their objects" " 1 kind: ClusterRole; 1 kind: ClusterRoleBinding; 1 kind: ConfigMap; 1 kind: Deployment; 1 kind: NetworkPolicy; 1 kind: PersistentVolumeClaim; 1 kind: PodDisruptionBudget; 1 kind: PrometheusRule; 3 kind: Role; 3 kind: RoleBinding; 1 kind: Service; 1 kind: ServiceAccount; 1 kind: ServiceMonitor; 4 kind: ValidatingAdmissionPolicy; 4 kind: ValidatingAdmissionPolicyBinding;" \
 	"$(kinds "$dir/alm.out")"
 render "$alm_bin" -f "$dir/records.yaml" >"$dir/records.out"
-is "audit records on the cluster bring their APIService, Service and rights" "+kind: APIService +kind: ClusterRole +kind: ClusterRole +kind: ClusterRoleBinding +kind: RoleBinding +kind: Service" \
+is "audit records and the webhook bring their objects, Services and rights" "+kind: APIService +kind: ClusterRole +kind: ClusterRole +kind: ClusterRole +kind: ClusterRoleBinding +kind: ClusterRoleBinding +kind: RoleBinding +kind: Service +kind: Service +kind: ValidatingWebhookConfiguration" \
 	"$(diff -U0 <(render "$alm_bin" | grep '^kind:' | sort) <(grep '^kind:' "$dir/records.out" | sort) | grep '^[+-]k' | sort | tr '\n' ' ' | sed 's/ $//')"
-code "but not with a second replica" 1 "wants replicas: 1" render "$alm_bin" -f "$dir/records.yaml" --set replicas=2
+for one in auditRecords admissionWebhook; do
+	code "but not $one with a second replica" 1 "$one.enabled wants replicas: 1" render "$alm_bin" --set "$one.enabled=true,replicas=2"
+done
 render "$alm_bin" --set persistence.existingClaim=mine,networkPolicy.enabled=false,podDisruptionBudget.enabled=false,admissionPolicies.enabled=false \
 	>"$dir/few.out"
 is "what is switched off is not there" "" "$(grep -E '^kind: (Pers|Net|Pod|Valid)' "$dir/few.out")"
@@ -63,6 +66,7 @@ done
 code "another namespace is refused" 1 "ALM works from namespace alm-system" "$alm_bin" template alm "$chart" -n other
 
 is "the policy for approvals is the one that ALM looks for" "" "$(diff deploy/approver.yaml "$chart/files/approver.yaml")"
+is "as is the webhook" "" "$(diff deploy/approval-webhook.yaml "$chart/files/approval-webhook.yaml")"
 # What holds for every Pod of a hardened namespace (Pod Security "restricted"), and a file system that nobody writes.
 for want in 'runAsNonRoot: true' 'readOnlyRootFilesystem: true' 'allowPrivilegeEscalation: false' 'type: RuntimeDefault' 'drop:'; do
 	has "the Pod has $want" "$want" "$(cat deploy/manifests/alm.yaml)"

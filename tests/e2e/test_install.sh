@@ -51,8 +51,7 @@ alm catalog index "$web/repo" >/dev/null 2>&1
 tests/e2e/catalog_server.py "$web" "$web/log" >"$web/port" 2>/dev/null &
 server=$!
 trap 'kill $server 2>/dev/null; up_stop; rm -rf "$dir"' EXIT
-for _ in $(seq 100); do [ -s "$web/port" ] && break; sleep 0.1; done
-port=$(cat "$web/port")
+port=$(written "$web/port")
 up_start --allow-source "127.0.0.1:$port"
 k create namespace alm-system >/dev/null 2>&1
 k create secret generic web -n alm-system --type=app.coreos.com/catalog-credentials --from-file=ca.crt="$web/ca.crt" \

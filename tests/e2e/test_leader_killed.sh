@@ -1,6 +1,7 @@
 #!/bin/bash
 # Two controllers on one log; the one that acts is killed at a random moment of each upgrade, ROUNDS times (default 3). Every
-# upgrade comes to its end, and each transition is in the log once. On alm server, or the cluster of ALM_TEST_CLUSTER.
+# upgrade comes to its end, and each transition is in the log once; whoever acts serves the audit records, with the same CA. On alm
+# server, or the cluster of ALM_TEST_CLUSTER.
 # shellcheck disable=SC2119
 set -u
 # shellcheck source=tests/e2e/lib.sh
@@ -13,7 +14,10 @@ command -v kubectl >/dev/null || {
 : "${ROUNDS:=3}" "${SEED:=$$}"
 RANDOM=$SEED
 pids=()
-trap 'kill -9 "${pids[@]}" 2>/dev/null; up_stop; rm -rf "$dir"' EXIT
+trap 'kill -9 "${pids[@]}" 2>/dev/null
+	k delete clusterrolebinding,clusterrole alm-records-reader --ignore-not-found >/dev/null 2>&1
+	k delete serviceaccount reader -n default --ignore-not-found >/dev/null 2>&1
+	up_stop; rm -rf "$dir"' EXIT
 manifests
 cd "$dir" || exit 1
 if [ -n "${ALM_TEST_CLUSTER:-}" ]; then
@@ -23,9 +27,11 @@ else
 	server_start
 fi
 insecure=$(grep -q 'insecure-skip-tls-verify: true' "$KUBECONFIG" && echo --insecure-skip-tls-verify)
+records=$(free_port)
 start() {
 	# shellcheck disable=SC2086 # nothing, or one flag
 	"$alm_bin" controller --data-dir "$data" --catalog-root "$catalog" --metrics-listen off --verify-soak 1s --standby $insecure \
+		--records-listen "127.0.0.1:$records" \
 		>>"$dir/controllers.out" 2>>"$dir/controllers.err" &
 	pids+=($!)
 }
@@ -45,6 +51,22 @@ sed -i 's/30s/2s/' catalog.yaml
 version 1.0.0
 k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 WAIT_S=90 soon "an app" 1.0.0 installed
+k create serviceaccount reader -n default >/dev/null
+k apply -f - >/dev/null <<'END'
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: alm-records-reader}
+rules: [{apiGroups: [audit.app.coreos.com], resources: [auditrecords], verbs: [list]}]
+END
+k create clusterrolebinding alm-records-reader --clusterrole=alm-records-reader --serviceaccount=default:reader >/dev/null
+token=$(k create token reader -n default)
+cp "$data/records-ca.crt" ca.crt
+served() { # the transitions of the app that the records have
+	curl -s --noproxy '*' --cacert ca.crt --resolve "alm-records.alm-system.svc:$records:127.0.0.1" -H "Authorization: Bearer $token" \
+		"https://alm-records.alm-system.svc:$records/apis/audit.app.coreos.com/v1alpha1/auditrecords?fieldSelector=subject.name=etcd" |
+		jq -r '.items[] | select(.type == "Transition" and .subject.kind == "AppType") | .transitionSeq' | sort -n
+}
+are_served() { served | head -"$1" | tail -1; }
 for round in $(seq "$ROUNDS"); do
 	version "1.0.$round"
 	sleep "$((RANDOM % 3)).$((RANDOM % 10))" # the moment of the upgrade, not a wait for something
@@ -54,6 +76,8 @@ for round in $(seq "$ROUNDS"); do
 	WAIT_S=120 soon "upgrade $round ends although $leader was killed (SEED=$SEED)" "1.0.$round" installed
 done
 last=$(k get apptypes.app.coreos.com etcd -o 'jsonpath={.status.transitionSeq}')
+soon "who acts now serves the records, as the first one did" "$last" are_served "$last"
+is "each transition is in them once" "$(seq "$last")" "$(served | head -"$last")"
 uid=$(k get apptypes.app.coreos.com etcd -o 'jsonpath={.metadata.uid}')
 for p in "${pids[@]}"; do kill "$p" 2>/dev/null; done
 for p in "${pids[@]}"; do wait "$p" 2>/dev/null; done

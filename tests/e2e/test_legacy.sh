@@ -76,6 +76,37 @@ code "A33 the schema of today judges it" 1 'spec.size: Invalid value: "string"' 
 k create clusterrolebinding mary-views --clusterrole=view --user=mary >/dev/null
 code "A33 the rights are those of today's group" 1 'cannot create resource "etcds" in API group "etcd.coreos.com"' \
 	k create -f "$old/etcd-instance.yaml" --as mary
+
+# --- a second version, which was a definition of its own ---
+sed 's/1.etcd/2.etcd/; s/version: 1$/version: 2/; s/"serviceName": "string"/&, "keySecretName": "string"/' "$old/etcd-crd.yaml" >second.yaml
+versions() { k get crd etcds.etcd.coreos.com -o json | jq -c '[.spec.versions[] | [.name, .served, .storage, (.schema.openAPIV3Schema | tostring | contains("keySecretName"))]]'; }
+k create clusterrole makes-crds --verb=create --resource=customresourcedefinitions.apiextensions.k8s.io >/dev/null
+k create clusterrolebinding mary-makes --clusterrole=makes-crds --user=mary >/dev/null
+code "who may not change the first cannot add one" 1 'cannot update resource "customresourcedefinitions"' k create -f second.yaml --as mary
+sed 's/EtcdCluster/Other/' second.yaml >wrong.yaml
+code "of another kind it is none" 1 "whose spec.names.kind is EtcdCluster and not Other" k create -f wrong.yaml
+sed 's/com.tectonic/com.other/' second.yaml >wrong.yaml
+code "nor of another app" 1 "belongs to etcd.com.tectonic.storage and not to etcd.com.other.storage" k create -f wrong.yaml
+is "and nothing has changed" '[["v1",true,true,false]]' "$(versions)"
+has "A33 the second definition is a version of the first" "Warning: etcds.etcd.coreos.com is there; this is its version v2" "$(k create -f second.yaml 2>&1)"
+is "A33 both are served, the first is stored" '[["v1",true,true,false],["v2",true,false,true]]' "$(versions)"
+has "A33 the same once more exists" "AlreadyExists" "$(k create -f second.yaml 2>&1)"
+k wait --for=condition=Established crd/etcds.etcd.coreos.com --timeout=60s >/dev/null
+is "A33 the instance is of both" "etcd.coreos.com/v2" "$(k get etcds.v2.etcd.coreos.com etcd-purple-ant -o 'jsonpath={.apiVersion}')"
+sed 's/v1alpha1.etcd.coreos.com.*/2.etcd.coreos.com\/2/; s/etcd-purple-ant/second/' "$old/etcd-instance.yaml" >instance2.yaml
+has "A33 and one of the second group is" "etcdcluster.etcd.coreos.com/second created" "$(k create -f instance2.yaml 2>&1)"
+for file in "$old/etcd-crd.yaml" second.yaml; do
+	for verb in apply apply "apply --server-side --force-conflicts" replace; do
+		# shellcheck disable=SC2086 # a verb with its flags
+		k $verb -f "$file" >said 2>&1
+		is "A33 $verb of $(basename "$file") keeps both" '[["v1",true,true,false],["v2",true,false,true]] ' "$(versions) $(grep -i error said)"
+	done
+	is "A33 and kubectl diff of it finds nothing" "0" "$(k diff -f "$file" >/dev/null 2>&1; echo $?)"
+done
+code "A33 deleting one of them would take both" 1 "etcds.etcd.coreos.com has 2 versions, and all of them would go, with their objects: kubectl delete crd etcds.etcd.coreos.com does that" k delete -f second.yaml
+k delete etcds.etcd.coreos.com second >/dev/null
+k get crd etcds.etcd.coreos.com -o json | jq '.spec.versions |= .[:1] | .metadata.annotations."app.coreos.com/legacy-group" = "1.etcd.coreos.com"' | k replace -f - >/dev/null
+is "A33 the step that it names leads there" '[["v1",true,true,false]]' "$(versions)"
 up_stop
 up_start
 sed 's/etcd-purple-ant/again/' "$old/etcd-instance.yaml" >again.yaml
@@ -92,6 +123,14 @@ is "A33 it belongs to the app" "etcd.com.tectonic.storage v1" \
 	"$(k get crd etcds.etcd.coreos.com -o 'jsonpath={.metadata.annotations.app\.coreos\.com/owner} {.spec.versions[*].name}')"
 has "A33 alm apply of the old instance" "etcdcluster.etcd.coreos.com/etcd-purple-ant created" "$(alm apply -f "$old/etcd-instance.yaml" 2>&1)"
 is "A33 it is one of today" "etcd.coreos.com/v1 3" "$(k get etcds etcd-purple-ant -o 'jsonpath={.apiVersion} {.spec.size}')"
+has "A33 alm create of the second definition" "customresourcedefinition.apiextensions.k8s.io/etcds.etcd.coreos.com configured" "$(alm create -f second.yaml 2>&1)"
+is "A33 it is a version of the first" '[["v1",true,true,false],["v2",true,false,true]]' "$(versions)"
+code "A33 the same once more exists, as anywhere" 1 "already exists" alm create -f second.yaml
+has "A33 alm apply of the first" "customresourcedefinition.apiextensions.k8s.io/etcds.etcd.coreos.com" "$(alm apply -f "$old/etcd-crd.yaml" 2>&1)"
+has "A33 alm apply of the second" "customresourcedefinition.apiextensions.k8s.io/etcds.etcd.coreos.com" "$(alm apply -f second.yaml 2>&1)"
+is "A33 keeps both" '[["v1",true,true,false],["v2",true,false,true]]' "$(versions)"
+code "A33 alm delete of one of them would take both" 3 "has other versions, too" alm delete -f second.yaml
+code "A33 of another kind it is none" 1 "whose spec.names.kind is EtcdCluster and not Other" sh -c "sed s/EtcdCluster/Other/ second.yaml | '$alm_bin' apply -f -"
 has "A33 the same file deletes it" "etcdcluster.etcd.coreos.com \"etcd-purple-ant\" deleted" "$(alm delete -f "$old/etcd-instance.yaml" 2>&1)"
 
 # --- a group that is named like that today ---

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The rights of deploy/charts/alm, with the audit records on the cluster, are exactly what alm controller asks for: it plays the story with the token of that
+# The rights of deploy/charts/alm, with the audit records and the webhook on the cluster, are exactly what alm controller asks for: it plays the story with the token of that
 # account, each request is written down on its way, and no rule is missing and none is more. On alm server; on a real
 # Kubernetes with ALM_TEST_CLUSTER=KUBECONFIG (an empty one, of an administrator).
 # shellcheck disable=SC2119
@@ -13,11 +13,12 @@ command -v kubectl >/dev/null || {
 }
 manifest=$dir/alm.yaml
 records=$(free_port)
+hook=$(free_port)
 front() { # NAME CA: a certificate for a client
 	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" -keyout "$1.key" 2>/dev/null |
 		openssl x509 -req -CA "$2.crt" -CAkey "$2.key" -days 2 -extfile <(echo extendedKeyUsage=clientAuth) -out "$1.crt" 2>/dev/null
 }
-"$alm_bin" template alm deploy/charts/alm -n alm-system --set createNamespace=true,auditRecords.enabled=true >"$manifest"
+"$alm_bin" template alm deploy/charts/alm -n alm-system --set createNamespace=true,auditRecords.enabled=true,admissionWebhook.enabled=true >"$manifest"
 recorder=$PWD/tests/e2e/request_recorder.py
 rights=$PWD/tests/e2e/rights.py
 etcd_crd=$PWD/deploy/demo/charts/overlays/0.9.4/crds/etcds.yaml
@@ -40,16 +41,18 @@ else
 		--from-literal='requestheader-allowed-names=["front"]' --from-literal='requestheader-username-headers=["X-Remote-User"]' \
 		--from-literal='requestheader-group-headers=["X-Remote-Group"]' >/dev/null
 fi
-# ALM runs on this machine: of a real cluster the API server has to find it here.
-[ "$absent" != none ] || python3 - "$manifest" "$records" <<'PY'
-import sys, re
-path, port = sys.argv[1:]
+# ALM runs on this machine: the API server has to find it here. No embedded one serves APIServices of others.
+python3 - "$manifest" "$records" "$hook" "$absent" <<'PY'
+import sys
+path, records, hook, absent = sys.argv[1:]
+ports = {"alm-records": records, "alm-webhook": hook} if absent == "none" else {"alm-webhook": hook}
 parts = open(path, encoding="utf-8").read().split("\n---\n")
 for i, p in enumerate(parts):
-    if "\n  name: alm-records\n" in p:
-        parts[i] = p[:p.index("\nspec:")] + "\nspec: {type: ExternalName, externalName: localhost, ports: [{port: %s}]}\n" % port
-    elif "\nkind: APIService\n" in p:
-        parts[i] = p.replace("port: 443", "port: " + port)
+    for name, port in ports.items():
+        if "\nkind: Service\n" in p and f"\n  name: {name}\n" in p:
+            parts[i] = p[:p.index("\nspec:")] + "\nspec: {type: ExternalName, externalName: localhost, ports: [{port: %s}]}\n" % port
+        elif f" name: {name}\n" in p and ("\nkind: APIService\n" in p or "\nkind: ValidatingWebhookConfiguration\n" in p):
+            parts[i] = p.replace("port: 443", "port: " + port)
 open(path, "w", encoding="utf-8").write("\n---\n".join(parts))
 PY
 k apply -f "$manifest" >"$dir/applied" 2>&1
@@ -62,13 +65,12 @@ openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=recorder -addext subjectAltN
 	-keyout key.pem -out cert.pem 2>/dev/null
 python3 "$recorder" port cert.pem key.pem "${hostport%:*}" "${hostport#*:}" requests 2>recorder.err &
 recording=$!
-timeout 60 sh -c 'until [ -s port ]; do sleep 0.1; done'
 (
 	umask 077
 	cat >account.kubeconfig <<END
 apiVersion: v1
 kind: Config
-clusters: [{name: c, cluster: {server: "https://127.0.0.1:$(cat port)", certificate-authority: $dir/cert.pem}}]
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:$(written port)", certificate-authority: $dir/cert.pem}}]
 users: [{name: u, user: {token: $(k create token alm-controller -n alm-system)}}]
 contexts: [{name: c, context: {cluster: c, user: u}}]
 current-context: c
@@ -76,7 +78,7 @@ END
 )
 act() {
 	exec "$alm_bin" controller --data-dir "$data" --kubeconfig "$dir/account.kubeconfig" --metrics-listen off \
-		--records-listen "127.0.0.1:$records" --verify-soak 1s --catalog-root "$catalog" >>controller.out 2>>controller.err
+		--records-listen "127.0.0.1:$records" --webhook-listen "127.0.0.1:$hook" --verify-soak 1s --catalog-root "$catalog" >>controller.out 2>>controller.err
 }
 act &
 controller=$!
@@ -123,6 +125,22 @@ else
 	done
 fi
 
+# --- the webhook of approvals, for clusters without policies ---
+webhook=approvals.opinstaller.coreos.com
+hook_ca() { k get validatingwebhookconfiguration $webhook -o 'jsonpath={.webhooks[0].clientConfig.caBundle}' | base64 -d; }
+hooked() { hook_ca | grep -c BEGIN; }
+soon "the webhook has ALM's CA" 1 hooked
+hook_ca >hook.crt
+judge() { # PATH NAME: what is said of bob's approval in that name
+	curl -s --noproxy '*' --cacert hook.crt --resolve "alm-webhook.alm-system.svc:$hook:127.0.0.1" "https://alm-webhook.alm-system.svc:$hook$1" \
+		-d '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u","operation":"UPDATE","userInfo":{"username":"bob"},
+		"resource":{"group":"opinstaller.coreos.com","version":"v1beta1","resource":"installstrategies"},"oldObject":{},
+		"object":{"spec":{"approved":true,"approvedBy":"'"$2"'"}}}}'
+}
+is "which says whose an approval is" true "$(judge /approvals bob | jq .response.allowed)"
+has "and whose not" 'spec.approvedBy must be \"bob\"' "$(judge /approvals alice)"
+has "and nothing else" "404" "$(judge /apis bob)"
+
 sed -i 's/30s/2s/' catalog.yaml
 package 0.9.4 >/dev/null
 k create -f catalog.yaml >/dev/null
@@ -142,9 +160,19 @@ controller=$!
 k patch apptypes.app.coreos.com "$name" --type=merge -p '{"spec":{"upgrade":{"mode":"Manual"}}}' >/dev/null
 package 0.9.6 >/dev/null
 has "a version waits" "$name" "$(app_is "$name" "status.conditions[?type='Ready'].reason = 'AwaitingApproval'" 2>&1)"
+waiting=$(k get ist -o name | grep 0.9.6)
+refused="an approval is of the user who gives it"
+if [ "$absent" = none ]; then # as before 1.30
+	k delete validatingadmissionpolicybinding approver.opinstaller.coreos.com >/dev/null
+	refused="admission webhook \"$webhook\" denied the request: $refused"
+fi
+as_another() { k patch "$waiting" --type=merge --dry-run=server -p '{"spec":{"approved":true,"approvedBy":"ciso@corp"}}' 2>&1 | grep -o "$refused"; }
+soon "nobody approves in another one's name" "$refused" as_another
 alm approve "$name" 0.9.6 --reason CHG-4711 >/dev/null
 has "an approved upgrade" "$name" "$(app_is "$name" "status.installedVersion = '0.9.6'" 2>&1)"
 k delete apptypes.app.coreos.com "$name" --timeout=60s >/dev/null
+is "the approver was known by admission" admission \
+	"$(alm audit query --data-dir "$data" --subject "InstallStrategy/${waiting#*/}" --type Approval -o json | jq -r '.[].body.who.trust')"
 is "the app is gone, its objects stay" "etcdcluster.etcd.coreos.com/etcd-purple-ant" "$(k get etcds -o name)"
 k delete catalog community >/dev/null
 sed '/^  operator:/,/replicas/d' "$examples/website-apptype.yaml" | k create -f - >/dev/null
@@ -204,6 +232,7 @@ is "the rules are what was asked for" "" \
 reviews=$(grep -c -e accessreviews -e rulesreviews requests)
 is "what an account may is not asked right by right" 0 "$((reviews / 100))"
 has "and more than nothing was asked for" "impersonated" "$(grep -q alm-system:app- requests && echo impersonated)"
+[ "$absent" != none ] || k delete apiservice v1alpha1.audit.app.coreos.com >/dev/null # which nobody answers: no namespace would go
 k delete namespace site --ignore-not-found --timeout=60s >/dev/null
 
 # --- what a stolen token could not do (policy rights.app.coreos.com) ---
@@ -240,6 +269,7 @@ code "what ALM gives is allowed" 0 created k --kubeconfig "$dir/account.kubeconf
 k delete clusterrole alm:app:x >/dev/null
 is "it is nobody of kube-system" no \
 	"$(k --kubeconfig "$dir/account.kubeconfig" auth can-i impersonate serviceaccounts -n kube-system 2>/dev/null)"
+k delete validatingwebhookconfiguration $webhook >/dev/null # ALM does not run any more
 # --- what is Blocked is not approved (policy blocked.opinstaller.coreos.com) ---
 ist=install.1.etcd.com.tectonic.storage
 k create -f "$examples/etcd-installstrategy.yaml" >/dev/null

@@ -78,13 +78,18 @@ stop_runner
 rm files/manifests/more.yaml
 
 # What is refused, before anything is written.
-code "L21 an unknown trigger" 2 "want oneoff, interval or resource" run --trigger=never
-code "L21 no trigger" 2 "--trigger is missing" run
+code "L21 an unknown trigger" 2 "want oneoff, interval, resource, sql, or NAME" run --trigger=never
+code "L21 no trigger" 2 "--trigger is missing: want oneoff, interval, resource, sql, or NAME of a program trigger-NAME" run
 code "L21 two triggers" 2 "--one-off and --trigger interval are two triggers" run --one-off --trigger=interval
 for idle in trigger.interval.duration=1s trigger.resource.config=x trigger.resource.write-status=true trigger.database.config=x; do
 	code "L21 what says nothing to it is refused: $idle" 2 "--${idle%=*} says nothing to --trigger oneoff" run --trigger=oneoff "--$idle"
 done
 code "L21 nor a time that only a one-off waits" 2 "--lease-timeout says nothing to --trigger interval" run --trigger=interval --lease-timeout=1s
+for idle in adopt overwrite-ownership accept-empty max-deletes=1 inventory-namespace=x lease-timeout=1s audit-log=x metrics-listen=off feedback.sql=x feedback.webhook=https://h/; do
+	code "L11 what is printed is not written: $idle" 2 "--${idle%%=*} says nothing to --render-only" run --trigger=oneoff --render-only "--$idle"
+done
+code "L11 a flag that is taken back says nothing" 0 "deployment.yaml" run --trigger=oneoff --render-only --adopt=false --accept-empty=false
+code "L38 --master is the server" 1 "127.0.0.1" run --trigger=oneoff --master=https://127.0.0.1:1
 sed 's/CreateOrUpdate/Replace/' files/rollout.yaml >action.yaml
 ROLLOUT=action.yaml code "L12 an unknown action lists the known ones" 1 "CreateIfNotExist" run --trigger=oneoff
 sed 's/deployment.yaml/service.yaml/' files/rollout.yaml >unknown.yaml
@@ -300,6 +305,7 @@ END
 	k create -f "$examples/grafana-crd.yaml" >/dev/null
 	watch=(--renderer=jsonnet --renderer.jsonnet.entrypoint=jsonnet/with-config.jsonnet --trigger=resource --trigger.resource.config=jsonnet/trigger.yaml)
 	code "L21 an empty folder is nothing to objects" 2 "--accept-empty says nothing to --trigger resource" alm run "${watch[@]}" --accept-empty
+	code "L21 unless that is taken back" 0 '"objects"' alm run "${watch[@]}" --accept-empty=false --render-only --config-file=jsonnet/config.json
 	start_runner "${watch[@]}"
 	k wait --for=condition=Established crd/grafanas.monitoring.coreos.com >/dev/null
 	grafana() { printf 'apiVersion: monitoring.coreos.com/v1\nkind: Grafana\nmetadata: {name: %s, namespace: default}\nspec: {replicas: %s}\n' "$1" "$2"; }

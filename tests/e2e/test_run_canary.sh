@@ -79,8 +79,7 @@ is "  and was not written" "web:2 2 " "$(image) $(left)"
 printf '0.01\n0.01\n7\n' >says
 python3 "$here/tests/e2e/prometheus_server.py" says port &
 server=$!
-timeout 30 sh -c 'until [ -s port ]; do sleep 0.1; done'
-metric="{prometheus: {address: 'http://127.0.0.1:$(cat port)', insecure: true, query: errors, interval: 1s, count: 1, successCondition: result < 1}}"
+metric="{prometheus: {address: 'http://127.0.0.1:$(written port)', insecure: true, query: errors, interval: 1s, count: 1, successCondition: result < 1}}"
 before=$(k get deployment web -o 'jsonpath={.metadata.uid} {.metadata.generation} {.status.availableReplicas}')
 web 3
 rollout '{weight: 25}, {weight: 50}, {weight: 75}' "$metric"

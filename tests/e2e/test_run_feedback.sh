@@ -59,8 +59,7 @@ s.serve_forever()
 END
 python3 "$dir/receiver.py" >"$dir/events" 2>"$dir/port" &
 receiver=$!
-timeout 60 sh -c "until [ -s '$dir/port' ]; do sleep 0.05; done"
-hook=http://127.0.0.1:$(cat "$dir/port")/hook
+hook=http://127.0.0.1:$(written "$dir/port")/hook
 echo s3cret >"$dir/secret"
 
 mkdir "$dir/log"

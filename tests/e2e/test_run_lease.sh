@@ -103,5 +103,22 @@ stop watcher
 is "R11 and none went back" "" "$(awk '$1 > 100 && $1 < max {print $1 " after " max} $1 > max {max = $1}' seen)"
 stop two
 is "ended in good order it holds nothing" "" "$(holder)"
+# Without a right to Leases nothing is written, and the message names what is missing.
+k create serviceaccount poor >/dev/null
+k create clusterrole reader --verb=get,list,watch --resource='*.*' >/dev/null
+k create clusterrolebinding poor --clusterrole=reader --serviceaccount=default:poor >/dev/null
+umask 077 && k config view --raw -o json | jq --arg t "$(k create token poor)" '.users[0].user = {token: $t}' >poor.kubeconfig
+mkdir p && sed 's/both/poor/' a/both.yaml >p/poor.yaml
+poor() { alm run --kubeconfig poor.kubeconfig --name poor --renderer.file.dir p --trigger oneoff; }
+code "no right to create a Lease" 1 'cannot create resource "leases" in API group "coordination.k8s.io" in the namespace "alm-system"' poor
+code "  all that it takes is named" 1 "a run takes get, create and update of leases.coordination.k8s.io in namespace alm-system" poor
+"$alm_bin" run --kubeconfig poor.kubeconfig --name poor --renderer.file.dir p "${interval[@]}" >said.one 2>&1 &
+one=$!
+soon "  one that goes on says so, and tries again" yes says one "takes get, create and update of leases.*; tried again"
+k create role lease -n alm-system --verb=get,create,update --resource=leases.coordination.k8s.io >/dev/null
+k create rolebinding lease -n alm-system --role=lease --serviceaccount=default:poor >/dev/null
+soon "  with them it acts, as far as its other rights go" yes says one 'cannot create resource "configmaps"'
+stop one
+is "  and wrote nothing else" "lease.coordination.k8s.io/alm.poor" "$(k get configmap,lease -A -o name | grep poor)"
 steps_ran
 finish

@@ -15,12 +15,12 @@ mkdir m log
 prometheus() { # PORT_FILE [CERT KEY]
 	python3 "$here/tests/e2e/prometheus_server.py" "$dir/says" "$@" &
 	server="$server $!"
-	timeout 30 sh -c "until [ -s $1 ]; do sleep 0.1; done"
+	written "$1" >/dev/null
 }
 says() { printf '%s\n' "$@" >says; : >says.log; }
 says 0
 prometheus port
-port=$(cat port)
+port=$(written port)
 rollout() { # PROMETHEUS [STEP]
 	cat >rollout.yaml <<EOF
 apiVersion: app.coreos.com/v1alpha1
@@ -42,7 +42,7 @@ fresh() { # ANSWER...
 	rm -f port
 	says "$@"
 	prometheus port
-	here_is=${here_is/127.0.0.1:*([0-9])/127.0.0.1:$(cat port)}
+	here_is=${here_is/127.0.0.1:*([0-9])/127.0.0.1:$(written port)}
 }
 shopt -s extglob
 

@@ -141,6 +141,33 @@ sed -i 's/timeout: 60s/timeout: 1s/' rollout.yaml
 code "L1 L2 killed, the next run goes back" 1 "RolledBack" web
 is "L1 to what succeeded" "example.com/web:3 3" "$(image) $(replicas)"
 
+# What is seen of Pods and Jobs ends a step long before its time (5 minutes).
+mkdir sick
+sick() { # REASON [KIND]
+	local kind=${2:-Deployment} api=apps/v1 more='replicas: 1, selector: {matchLabels: {app: sick}}' restart=Always
+	[ "$kind" = Job ] && api=batch/v1 more='backoffLimit: 0' restart=Never
+	cat >sick/sick.yaml <<-YAML
+		apiVersion: $api
+		kind: $kind
+		metadata: {name: sick}
+		spec: {$more, template: {metadata: {labels: {app: sick}, annotations: {app.coreos.com/simulate: "$1: told to"}}, spec: {restartPolicy: $restart, containers: [{name: c, image: i}]}}}
+	YAML
+	sed "s/ACTION/$([ "$kind" = Job ] && echo Job || echo CreateOrUpdate)/" >sick.yaml <<-YAML
+		apiVersion: app.coreos.com/v1alpha1
+		kind: Rollout
+		metadata: {name: sick}
+		spec:
+		  rollback: {onFailure: None}
+		  groups: [{name: g, steps: [{object: sick.yaml, action: ACTION, timeout: 5m, failure: [{checkName: $1, grace: 1s}]}]}]
+	YAML
+	alm run --kubeconfig "$K" --renderer.file.dir=sick --renderer.file.rollout=sick.yaml --trigger=oneoff
+}
+for reason in OOMKilled CrashLoopBackOff ImagePullBackOff Unschedulable; do
+	code "L35 a Pod's $reason fails its step" 1 "step g/sick.yaml: Deployment default/sick: $reason" sick $reason
+done
+code "L35 an OOMKilled Job" 1 "step g/sick.yaml: Job default/sick: OOMKilled" sick JobOOMKilled Job
+code "L35 a Job that is late" 1 "step g/sick.yaml: Job default/sick: DeadlineExceeded" sick DeadlineExceeded Job
+
 # Deleted with its inventory.
 k delete configmap -n alm-system inv.web.files >/dev/null
 gone() { k get secret -n alm-system -o name | grep -c unit.web.files; }

@@ -54,6 +54,39 @@ config "query: SELECT name, size FROM apps" "groupRows: true"
 start
 soon "L36 groupRows makes one run of both" '{"rows": [{"name": "d", "size": 1}, {"name": "d", "size": 2}]}' row d
 stop_runner
+# Connections by name; queries whose rows a program imports.
+printf 'connections:\n- {name: apps, type: sqlite}\n' >"$dir/connections.yaml"
+echo "sqlite://$db" >"$dir/url"
+printf 'queries:\n- {name: sizes, databaseName: apps, query: "SELECT sum(size) AS total FROM apps"}\n- {name: unread, path: nowhere.db, query: SELECT 1}\n' >"$dir/source.yaml"
+cat >"$dir/source.jsonnet" <<'END'
+local c = import 'alm-runtime/config', sizes = import 'locutus-runtime/sizes';
+{ cm: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'source' }, data: { v: '%s of %s' % [c.rows[0].name, sizes[0].total] } } }
+END
+printf '%s\n' 'databaseName: apps' 'key: name' 'groupRows: true' 'query: SELECT name FROM apps' >"$dir/sql.yaml"
+databases=(--database-connections-file "$dir/connections.yaml" --default-database-url-file "$dir/url")
+program=(--renderer jsonnet --renderer.jsonnet.entrypoint "$dir/source.jsonnet")
+"$alm_bin" run --kubeconfig "$K" --trigger sql --trigger.database.config "$dir/sql.yaml" --trigger.interval.duration 1s --name source \
+	"${program[@]}" "${databases[@]}" --source.database.file "$dir/source.yaml" >"$dir/rows" 2>&1 &
+runner=$!
+from_source() { k get configmap source -o jsonpath='{.data.v}' 2>/dev/null; }
+soon "L36 rows of a named connection as source" "d of 3" from_source
+sql "UPDATE apps SET size = 5 WHERE size = 2"
+sql "UPDATE apps SET note = 'again'"
+soon "  read anew for each run" "d of 6" from_source
+stop_runner
+rows_of() { alm run --kubeconfig "$K" --trigger oneoff --render-only "${program[@]}" --config-from "$dir/from.yaml" "$@"; }
+printf 'from:\n- {sql: {path: %s, query: SELECT name FROM apps}}\n' "$db" >"$dir/from.yaml"
+code "  printed, too" 0 '"v": "d of 6"' rows_of "${databases[@]}" --source.database.file "$dir/source.yaml"
+code "  without the flag there is no such import" 1 "there is no such thing" rows_of
+code "  a file that is not there" 1 "import alm-runtime/sizes: nowhere" rows_of --source.database.file <(sed 's/databaseName: apps/path: nowhere/' "$dir/source.yaml")
+code "  a query that is none" 1 "import alm-runtime/sizes: $db: query: near" rows_of --source.database.file <(sed "s|databaseName: apps|path: $db|; s/SELECT sum/SELEC sum/" "$dir/source.yaml")
+code "  no such connection" 1 "queries[0].databaseName: apps: no such connection: --database-connections-file names them" rows_of --source.database.file "$dir/source.yaml"
+mkdir "$dir/cockroach" && sed s/sqlite/cockroachdb/ "$dir/connections.yaml" >"$dir/cockroach/connections.yaml"
+code "  another database is not read" 1 "connections.yaml: connections[0].type: cockroachdb: want sqlite" rows_of --source.database.file "$dir/source.yaml" --database-connections-file "$dir/cockroach/connections.yaml"
+code "  connections that nobody uses" 2 "--database-connections-file says nothing without --trigger sql or --source.database.file" rows_of "${databases[@]}"
+code "  nor does a manifest import anything" 2 "--source.database.file says nothing to --renderer file" alm run --trigger oneoff --source.database.file "$dir/source.yaml"
+sql "DELETE FROM apps WHERE size = 5" # one row a key below
+sql "INSERT INTO apps VALUES ('e', 2, '')"
 wrong() { # NAME TEXT QUERY
 	config "query: $3"
 	start

@@ -36,10 +36,7 @@ sign "$(archive 0.9.6)" stranger
 
 tests/e2e/catalog_server.py "$web" "$web/log" >"$web/port" 2>/dev/null &
 pids=$!
-for _ in $(seq 100); do
-	[ -s "$web/port" ] && break
-	sleep 0.1
-done
+written "$web/port" >/dev/null # its certificate is there then
 port=$(free_port)
 {
 	printf 'version: 0.1\nlog: {level: error, accesslog: {disabled: true}}\n'
@@ -86,7 +83,7 @@ up_start --allow-source 127.0.0.1
 manifests
 k create namespace alm-system >/dev/null 2>&1
 k create secret generic web -n alm-system --type=app.coreos.com/catalog-credentials --from-file=ca.crt="$web/ca.crt" \
-	--from-literal=origins="https://$registry https://127.0.0.1:$(cat "$web/port")" >/dev/null
+	--from-literal=origins="https://$registry https://127.0.0.1:$(written "$web/port")" >/dev/null
 # source NAME URL KEYS [MORE]: a Catalog with a policy
 source_() {
 	k apply -f - <<END >/dev/null
@@ -170,7 +167,7 @@ code "by the wrong key" 1 "which is not among the keys" alm catalog verify "$dir
 # --- https:// ---
 cp "$folder"/* "$web/repo/"
 alm catalog index "$web/repo" --generated now >/dev/null 2>&1
-url=https://127.0.0.1:$(cat "$web/port")/repo
+url=https://127.0.0.1:$(written "$web/port")/repo
 source_ https "$url" release ', maxAge: 24h'
 soon "a Helm repository" "Synced 3" synced https
 has "what has none is named" "etcd-operator-1.0.0.tgz.prov: answers 404" "$(said https)"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Section 9 of the story and the lines about staying away: rollback, removal, restart, drift, changed values.
+# Section 9 of the story and the lines about staying away: rollback, removal, restart, drift, changed values. By
+# alm up, or on the cluster of ALM_TEST_CLUSTER.
 # shellcheck disable=SC2119
 set -u
 # shellcheck source=tests/e2e/lib.sh
@@ -8,7 +9,7 @@ command -v kubectl >/dev/null || {
 	echo "ok 1 - removal # SKIP no kubectl"
 	exit 0
 }
-up_start
+cluster_start
 manifests
 cd "$dir" || exit 1
 image() { k get deployment etcd-operator -n etcd -o 'jsonpath={.spec.template.spec.containers[0].image}' 2>&1; }
@@ -121,7 +122,7 @@ is "A1 and all else of it" "" "$(k get serviceaccounts,services,configmaps,roles
 is "A8 foreground deletion loses no instance" "etcdcluster.etcd.coreos.com/etcd-purple-ant" "$(k get etcds -o name)"
 has "A1 an Event says what stays" "CRDs and custom resources stay" "$(k get events -A --field-selector involvedObject.name=etcd,reason=Deleted -o 'jsonpath={.items[*].message}')"
 up_stop
-up_start
+cluster_again
 quiet_for 2
 is "A1 after a restart nothing comes back" "" "$(k get apptypes,ist -o name 2>&1 | grep -v 'No resources')$(deployments)"
 is "A1 CRD and instance are still there" "customresourcedefinition.apiextensions.k8s.io/etcds.etcd.coreos.com

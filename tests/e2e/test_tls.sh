@@ -169,11 +169,7 @@ python() {
 	: >port
 	python3 server.py "$1" >port 2>seen &
 	servers=($!)
-	for _ in $(seq 300); do
-		[ -s port ] && break
-		sleep 0.1
-	done
-	port=$(cat port)
+	port=$(written port)
 }
 for how in hangup short cut; do
 	python $how

@@ -53,12 +53,16 @@ code "not while another controller works" 3 "a controller outside of Deployment 
 kill "$one"
 wait "$one" 2>/dev/null
 one=
-"$alm_bin" template alm "$OLDPWD/deploy/charts/alm" -n alm-system --set auditRecords.enabled=true -s templates/auditrecords.yaml | k apply -f - >/dev/null 2>&1
+"$alm_bin" template alm "$OLDPWD/deploy/charts/alm" -n alm-system --set auditRecords.enabled=true,admissionWebhook.enabled=true \
+	-s templates/auditrecords.yaml -s templates/webhook.yaml | k apply -f - >/dev/null 2>&1
 is "audit records were asked for" apiservice.apiregistration.k8s.io/v1alpha1.audit.app.coreos.com "$(k get apiservices -o name | grep audit.app)"
+unanswered() { k annotate ist --all a=b --overwrite 2>&1 | grep -o 'failed calling webhook "approvals.opinstaller.coreos.com"'; }
+soon "and a webhook, which nobody answers now" 'failed calling webhook "approvals.opinstaller.coreos.com"' unanswered
 code "then it goes" 0 "The audit log stays: PersistentVolumeClaim alm-system/alm-log" alm uninstall --from-cluster --keep-apps
 is "no definition of ALM is left" "" "$(k get crd -o name | grep -E '/(apps|catalogs|installstrategies)\.')"
 is "no right of it" "" "$(k get clusterroles,clusterrolebindings,rolebindings,roles -A -o name | grep -E '/(alm:|alm-controller)')"
 is "no APIService that leads nowhere" "" "$(k get apiservices -o name | grep audit.app)"
+is "no webhook" "" "$(k get validatingwebhookconfigurations -o name | grep opinstaller)"
 is "nothing but its log" "persistentvolumeclaim/alm-log" "$(k get all,pvc,networkpolicies,pdb -n alm-system -o name | grep -v -e '^replicaset' -e '^pod/')"
 is "what it installed runs on" "deployment.apps/etcd-operator" "$(k get deployments -n etcd -o name)"
 is "and belongs to nobody" "" "$(k get deployments,services,secrets,configmaps -n etcd -o 'jsonpath={.items[*].metadata.ownerReferences}')"

@@ -16,6 +16,24 @@ static const char schema_text[] =
 static const char object_text[] =
 	"{\"i\":3,\"s\":\"h\",\"l\":[1,2,3],\"m\":{\"k\":\"v\"},\"d\":\"5s\",\"x\":\"1\"}";
 
+/* As a MutatingAdmissionPolicy has it: Object{..} and JSONPatch{..} may be written, and are said to be what they are. */
+static void run_with_messages(const struct cel_program *p, const struct schema *schema,
+			      const struct obj *object, struct arena *a)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	const struct cel_var items[] = {
+		{NULL, "object", cel_type_of(schema, a), cel_of(object, schema)},
+		{NULL, "oldObject", cel_type_of(NULL, a), cel_of(object, NULL)},
+	};
+	const struct cel_vars vars = {items, 2, true};
+	struct cel_type type;
+	if (cel_check_with(p, &vars, a, &b, &type) > 0)
+		return;
+	struct cel_budget budget = {.left = 20000};
+	struct cel_value v = cel_eval_with(p, &vars, a, &budget);
+	assert(type.kind != CEL_BOOL || v.kind == CEL_BOOL || v.kind == CEL_ERROR);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct schema *schema;
@@ -35,8 +53,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	enum cel_kind kind = CEL_DYN;
 	struct cel_program *p = cel_parse(text, a, &b);
 	assert(p || b.len > 0);
-	if (!p || cel_check(p, schema, true, a, &b, &kind) > 0)
+	if (!p)
 		return 0;
+	if (cel_check(p, schema, true, a, &b, &kind) > 0) {
+		run_with_messages(p, schema, object, a);
+		return 0;
+	}
+	run_with_messages(p, schema, object, a);
 	struct cel_budget budget = {.left = 20000};
 	struct cel_value v = cel_eval(p, schema, object, object, a, &budget);
 	assert(kind != CEL_BOOL || v.kind == CEL_BOOL || v.kind == CEL_ERROR);

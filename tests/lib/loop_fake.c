@@ -47,7 +47,11 @@ static void fake_free(struct loop *l)
 
 struct loop *loop_fake_new(int64_t now_ns)
 {
-	static const struct loop_ops ops = {fake_now, fake_mono, fake_random, fake_wake, fake_free};
+	static const struct loop_ops ops = {.now_ns = fake_now,
+					    .mono_ns = fake_mono,
+					    .random = fake_random,
+					    .wake = fake_wake,
+					    .free = fake_free};
 	struct loop_fake *f = xcalloc(1, sizeof(*f));
 	loop_init(&f->loop, &ops);
 	f->now = now_ns;

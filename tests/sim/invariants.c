@@ -162,6 +162,29 @@ static const struct {
 	 " AND json_extract(s.v, '$.status.phase') IN ('RolledBack', 'Superseded')"
 	 " AND json_extract(r.value, '$.uid') = json_extract(s.v, '$.metadata.uid') LIMIT 1",
 	 true},
+	/* What runs was planned, met what it requires, fitted and was let in: a condition that says otherwise
+	 * is of an attempt before. An app says of a version that it is blocked, or newer, while there is one. */
+	{"condition that has outlived its cause",
+	 "WITH newest AS (SELECT name, CAST(value AS TEXT) AS v FROM objects o WHERE deleted = 0"
+	 " AND id = (SELECT max(p.id) FROM objects p WHERE p.name = o.name)),"
+	 " said AS (SELECT name, v, json_extract(c.value, '$.type') AS type,"
+	 " json_extract(c.value, '$.status') AS is_so, json_extract(c.value, '$.reason') AS why"
+	 " FROM newest, json_each(v, '$.status.conditions') c)"
+	 " SELECT name || ' ' || type || '=' || is_so || ' ' || why FROM said WHERE"
+	 " (name LIKE 'opinstaller.coreos.com/installstrategies/%' AND is_so = 'False'"
+	 "  AND json_extract(v, '$.status.phase') IN ('Succeeded', 'Superseded')"
+	 "  AND type IN ('PlanReady', 'RequirementsMet', 'CRDCompatible', 'Approved'))"
+	 " OR (name LIKE 'app.coreos.com/apps/%' AND is_so = 'True'"
+	 "  AND json_extract(v, '$.status.installedVersion') ="
+	 "      json_extract(v, '$.status.availableVersion')"
+	 "  AND (type = 'UpgradeAvailable' OR (type = 'UpgradeBlocked' AND why <> "
+	 "'PreviouslyFailed')))"
+	 " OR (name LIKE 'app.coreos.com/apps/%' AND is_so = 'True' AND type = 'Paused'"
+	 "  AND json_extract(v, '$.spec.paused') IS NOT 1)"
+	 " OR (name LIKE 'app.coreos.com/apps/%' AND is_so = 'True' AND type IN ('Degraded',"
+	 "  'StateOverdue', 'Drifted') AND json_extract(v, '$.status.conditions[0].type') = 'Ready'"
+	 "  AND json_extract(v, '$.status.conditions[0].reason') = 'Installed') LIMIT 1",
+	 true},
 	{"status put back that nobody had changed",
 	 "SELECT seq || ' ' || name FROM audit WHERE reason IN ('StatusEdited', 'StatusRestored',"
 	 " 'StatusRegressed', 'StatusContested', 'LogBehindStatus') LIMIT 1",
@@ -356,6 +379,14 @@ static int caches_are_true(struct world *w, struct error *err)
 	if (p && p->each_cache && w->program)
 		p->each_cache(w->program, check_cache, &c);
 	return c.r;
+}
+
+int invariants_agree(struct world *w, struct error *err)
+{
+	int r = logs_are_whole(w, err);
+	if (r == 0)
+		r = laws_hold(w, err);
+	return r < 0 ? r : transitions_have_rows(w, err);
 }
 
 int invariants_check(struct world *w, struct error *err)

@@ -12,10 +12,11 @@
 
 #define AGAIN_NS    (5 * NS_PER_S)
 #define INTERVAL_NS (20 * NS_PER_S)
+#define SWEEP_NS    (5 * NS_PER_S)
 #define ARENA_MAX   ((size_t)64 << 20)
 #define PIECE_BYTES ((size_t)280) /* of an inventory: a line has 130 */
 
-enum trigger { ONEOFF, INTERVAL, RESOURCE };
+enum trigger { ONEOFF, INTERVAL, RESOURCE, SWEEP };
 
 struct runner {
 	struct world *w;
@@ -26,6 +27,7 @@ struct runner {
 	struct audit *audit;
 	struct arena *a;
 	struct run_watch watch;
+	struct unit_sweep sweep;
 	struct run *run;
 	struct timer again;
 	const char *by;  /* its objects say so in data.by; NULL: they do not */
@@ -184,7 +186,8 @@ static void start(struct runner *x)
 {
 	/* Inventories in ConfigMaps of a line each; or of four, which then become smaller. */
 	static const size_t bytes[] = {
-		[ONEOFF] = PIECE_BYTES, [INTERVAL] = PIECE_BYTES, [RESOURCE] = 0};
+		[ONEOFF] = PIECE_BYTES, [INTERVAL] = PIECE_BYTES, [RESOURCE] = 0, [SWEEP] = 0};
+	bool repeats = x->trigger == INTERVAL || x->trigger == SWEEP;
 	bool large = x->trigger == ONEOFF && x->runs++ % 2 == 0;
 	const struct run_config c = {
 		.loop = x->loop,
@@ -193,11 +196,12 @@ static void start(struct runner *x)
 		.db = x->db,
 		.bundle = RUN_BUNDLE,
 		.watch = x->trigger == RESOURCE ? &x->watch : NULL,
-		.interval_ns = x->trigger == INTERVAL ? INTERVAL_NS : 0,
+		.interval_ns = repeats ? INTERVAL_NS : 0,
 		.job = {.inventory_ns = SYSTEM_NAMESPACE,
 			.inventory_bytes = large ? 3 * PIECE_BYTES : bytes[x->trigger],
 			.max_deletes = 10,
 			.touches = true,
+			.sweep = x->trigger == SWEEP ? &x->sweep : NULL,
 			.ends = x->trigger == ONEOFF,
 			.keeps = x->trigger != ONEOFF},
 		.holder = *x->holder ? x->holder : NULL,
@@ -240,6 +244,12 @@ static struct runner *runner_new(struct world *w, struct loop *l, struct transpo
 	x->client = client_new(l, t);
 	x->a = arena_new(ARENA_MAX);
 	x->watch.touches = true;
+	struct obj *namespaces = obj_keep(x->a, obj_list());
+	obj_append(namespaces, obj_string("default"));
+	x->sweep = (struct unit_sweep){.namespaces = namespaces,
+				       .interval_ns = SWEEP_NS,
+				       .grace_ns = 2 * SWEEP_NS,
+				       .max_deletes = 10};
 	x->again = (struct timer){.fn = look, .arg = x};
 	struct audit_config ac = {.loop = l};
 	int r = db_open(&dc, &x->db, &err);
@@ -270,6 +280,22 @@ static void *start_resource(struct world *w, struct loop *l, struct transport *t
 	return runner_new(w, l, t, RESOURCE, NULL, 0);
 }
 
+void runner_kill(struct world *w)
+{
+	struct runner *x = w->program;
+	if (!x) /* it has crashed by itself */
+		return;
+	run_free(STEAL(x->run));
+	x->at = 0;
+	start(x);
+}
+
+static void *start_sweep(struct world *w, struct loop *l, struct transport *t)
+{
+	return runner_new(w, l, t, SWEEP, NULL, 0);
+}
+
+const struct program runner_sweep = {.start = start_sweep, .stop = runner_stop};
 const struct program runner_oneoff = {.start = start_oneoff, .stop = runner_stop};
 const struct program runner_interval = {.start = start_interval, .stop = runner_stop};
 const struct program runner_resource = {.start = start_resource, .stop = runner_stop};

@@ -217,6 +217,32 @@ static const struct user_action resource_actions[] = {
 	{0},
 };
 
+#define SOON_NS SEC /* L6, L26: an object is reconciled within a second, where nothing fails */
+
+/* From the request that makes or changes "one" to the one that makes what it wants since. */
+static void observe_resource(struct world *w, const struct http_request *r, bool faulty)
+{
+	static const struct {
+		const char *method, *path, *makes;
+	} rows[] = {{"POST", GRAFANAS, MAPS "/one-b"}, {"PATCH", GRAFANAS "/one", MAPS "/one-c"}};
+	runner_observe(w, r, faulty);
+	if (!world_is_faultless(w))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(rows) && !faulty; i++)
+		if (!strcmp(r->method, rows[i].method) && !strcmp(r->path, rows[i].path) &&
+		    str_contains(r->body, STR("\"parts\":\"a "))) {
+			xfree(w->noted);
+			w->noted = xstrdup(rows[i].makes);
+			w->noted_ns = w->sim.mono_ns;
+		}
+	if (!faulty || !cstr_eq(w->noted, r->path))
+		return;
+	if (w->sim.mono_ns - w->noted_ns > SOON_NS)
+		world_fail(w, "%s %s: after %lld ms", r->method, r->path,
+			   (long long)((w->sim.mono_ns - w->noted_ns) / NS_PER_MS));
+	xfree(STEAL(w->noted));
+}
+
 static int resource_converged(struct world *w, struct error *err)
 {
 	static const struct want list[] = {{"one-a", "2"},  {"one-b", NULL}, {"one-c", "2"},
@@ -228,6 +254,8 @@ static int resource_converged(struct world *w, struct error *err)
 	if (world_get(w, INV "default.three", &o, err) != 404)
 		return error_set(err, E_INTERNAL, "the inventory of what is gone is there");
 	obj_unref(STEAL(o));
+	if (w->noted)
+		return error_set(err, E_INTERNAL, "nothing has made %s", w->noted);
 	if (world_get(w, GRAFANAS "/one", &o, err) != 200 || !world_has(o, "@Ready=RolledOut"))
 		return error_set(err, E_INTERNAL, "one does not tell that it is rolled out");
 	return 0;
@@ -239,6 +267,6 @@ const struct scenario scenario_resource = {
 	.actions = resource_actions,
 	.program = &runner_resource,
 	.writes = 90,
-	.observe = runner_observe,
+	.observe = observe_resource,
 	.converged = resource_converged,
 };

@@ -8,7 +8,8 @@ static const struct scenario *const table[] = {
 	&scenario_drift,    &scenario_catalog, &scenario_migrate, &scenario_writers,
 	&scenario_versions, &scenario_crowd,   &scenario_stalled, &scenario_detached,
 	&scenario_ways,     &scenario_first,   &scenario_oneoff,  &scenario_interval,
-	&scenario_resource, &scenario_pair,
+	&scenario_resource, &scenario_pair,    &scenario_week,    &scenario_canary,
+	&scenario_sweep,
 };
 
 const struct scenario *scenario_at(size_t i)

@@ -11,7 +11,8 @@ extern const struct scenario scenario_toy, scenario_server, scenario_install, sc
 	scenario_story, scenario_remove, scenario_again, scenario_race, scenario_drift,
 	scenario_catalog, scenario_migrate, scenario_writers, scenario_versions, scenario_crowd,
 	scenario_stalled, scenario_detached, scenario_ways, scenario_first, scenario_oneoff,
-	scenario_interval, scenario_resource, scenario_pair;
+	scenario_interval, scenario_resource, scenario_pair, scenario_week, scenario_canary,
+	scenario_sweep;
 
 const struct scenario *scenario_find(const char *name);
 const struct scenario *scenario_at(size_t i); /* NULL past the end */

@@ -57,6 +57,7 @@ apart() {
 	later sim__random_faults_on_a_removal --scenario remove --runs "$few" --together
 	later sim__a_removal_after_a_restart_on_old_lists --scenario remove --seed 2 --together
 	later sim__ten_versions_of_an_app_one_after_the_other --scenario versions --fault none
+	later sim__ten_apps_live_through_a_week --scenario week --fault none
 	later sim__twelve_apps_at_once_in_one_process --scenario crowd --fault none --together
 	later sim__random_faults_on_a_migration --scenario migrate --runs "$few"
 	later sim__a_story_replays_identically --scenario story --runs 3 --seed 7000 --twice
@@ -66,7 +67,9 @@ apart() {
 	later sim__random_faults_on_alm_run_once --scenario oneoff --runs "$few"
 	later sim__random_faults_on_alm_run_at_an_interval --scenario interval --runs "$few"
 	later sim__random_faults_on_alm_run_for_objects --scenario resource --runs "$few"
+	later sim__random_faults_on_what_nobody_declared --scenario sweep --runs "$(((few + 4) / 5))"
 	later sim__two_alm_run_of_one_bundle --scenario pair --runs "$(((few + 4) / 5))"
+	later sim__random_faults_on_a_canary --scenario canary --runs "$(((few + 6) / 7))"
 	for s in remove drift resource; do
 		later sim__answers_that_overtake_each_other_on_$s --scenario $s --fault answer-held --runs "$few"
 	done
@@ -94,6 +97,7 @@ collect sim__random_faults_on_the_story
 collect sim__random_faults_on_the_story_in_one_process
 collect sim__a_removal_after_a_restart_on_old_lists
 collect sim__ten_versions_of_an_app_one_after_the_other
+collect sim__ten_apps_live_through_a_week
 collect sim__twelve_apps_at_once_in_one_process
 collect sim__random_faults_on_a_migration
 collect sim__a_story_replays_identically
@@ -111,6 +115,8 @@ collect sim__a_strategy_is_deleted_while_its_app_lives
 collect sim__random_faults_on_alm_run_once
 collect sim__random_faults_on_alm_run_at_an_interval
 collect sim__random_faults_on_alm_run_for_objects
+collect sim__random_faults_on_a_canary
+collect sim__random_faults_on_what_nobody_declared
 for s in remove drift resource; do
 	collect sim__answers_that_overtake_each_other_on_$s
 done
@@ -139,6 +145,7 @@ for s in oneoff interval resource; do
 		check "sim__a_${f}_at_every_write_of_alm_run_$s" --scenario $s --exhaustive --only $f --every "$every"
 	done
 done
+check sim__one_fault_at_every_point_of_what_nobody_declared --scenario sweep --exhaustive --writes-only --every "$((every * 6))"
 check sim__power_loss_at_every_disk_operation --disk
 check sim__power_loss_at_every_disk_operation_of_an_upgrade_of_the_layout --upgrade
 

@@ -596,11 +596,13 @@ void world_tell(struct world *w, const char *query)
 int world_run(struct world *w, struct error *err)
 {
 	/* The story, with faults. */
-	while (!user_is_through(w) && w->sim.mono_ns < SCENARIO_NS)
+	int64_t most = w->scenario->lasts_ns ? w->scenario->lasts_ns : SCENARIO_NS;
+	while (!user_is_through(w) && w->sim.mono_ns < most)
 		if (world_run_for(w, NS_PER_S, err) < 0)
 			return -err->code;
 	if (!user_is_through(w))
-		return error_set(err, E_TIMEOUT, "the user is not through after 12 hours");
+		return error_set(err, E_TIMEOUT, "the user is not through after %lld hours",
+				 (long long)(most / NS_PER_HOUR));
 	if (world_run_for(w, NS_PER_MIN, err) < 0)
 		return -err->code;
 	/* The faults stop: the contract of reliability.md 1 begins. */

@@ -67,10 +67,13 @@ struct scenario {
 	/* The most that the program writes without a fault, with room for a tenth; 0: not asked.
 	 * A fault may triple it. */
 	uint64_t writes;
+	int64_t lasts_ns; /* the most that the user needs; 0: 12 hours */
 	/* At the end: E_... says what is not as it must be. */
 	int (*converged)(struct world *w, struct error *err);
 	/* Sees every request that reaches the server; NULL: none. */
 	void (*observe)(struct world *w, const struct http_request *r, bool faulty);
+	/* May it be deleted without a mark of ALM? NULL: nothing may. */
+	bool (*is_stray)(const struct obj *o);
 	void (*setup)(struct world *w); /* before the first start: files */
 };
 
@@ -114,6 +117,7 @@ struct world {
 	void (*before_turn)(struct world *w, void *arg);
 	void *hook_arg;
 	char *noted; /* what a scenario keeps for its end */
+	int64_t noted_ns;
 
 	struct map *user_deleted; /* keys of the store that the user deleted, see writes.c */
 	struct map *files;        /* name -> struct world_file, the catalog folder */

@@ -147,7 +147,8 @@ static void is_owned(const struct write *x)
 		return;
 	if (deletes && (!uid || !cstr_eq(uid, meta_uid(x->live))))
 		return; /* refused: it is another by now */
-	if (deletes && !is_marked(x, x->live))
+	bool (*is_stray)(const struct obj *o) = x->w->scenario->is_stray;
+	if (deletes && !is_marked(x, x->live) && !(is_stray && is_stray(x->live)))
 		violated(x, "deletes what carries no mark of ALM's");
 	if (x->app && app_marked(x->live) && !cstr_eq(app_marked(x->live), x->app) &&
 	    (deletes || !meta_resource_version(x->body)))

@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/admission/policy_check.h"
 #include "alm/apiserver/admission/policy_expr.h"
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 
@@ -227,6 +228,7 @@ static void check_name(const char *name, const char *path, struct field_errors *
 static void check_versions(const struct obj *list, const char *path, struct field_errors *e)
 {
 	static const char *const known[] = {"v1", "v1beta1", NULL};
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	bool any = false;
 	if (!obj_len(list))
 		required(e, path, "must specify one of v1, v1beta1");
@@ -235,11 +237,8 @@ static void check_versions(const struct obj *list, const char *path, struct fiel
 		const char *at = arena_fmt(e->arena, "%s[%zu]", path, i);
 		const char *fault = name_fault(NAME_DNS1035_LABEL, str_of(v ? v : ""));
 		any |= v && cstr_in(v, known);
-		for (size_t k = 0; k < i; k++)
-			if (obj_equal(obj_at(list, i), obj_at(list, k))) {
-				invalid(e, at, str_of(v ? v : ""), "duplicate version");
-				break;
-			}
+		if (check_again(seen, v ? v : ""))
+			invalid(e, at, str_of(v ? v : ""), "duplicate version");
 		if (fault)
 			invalid(e, at, str_of(v ? v : ""), fault);
 	}
@@ -286,28 +285,21 @@ static void check_hook(const struct obj *o, bool mutating, const char *path,
 	conditions_check(obj_get(o, "matchConditions"), sub(e, path, "matchConditions"), scope, e);
 }
 
-static bool came_before(const struct obj *list, size_t i)
-{
-	const char *s = text(obj_at(list, i), "name");
-	for (size_t k = 0; k < i; k++)
-		if (*s && strcmp(s, text(obj_at(list, k), "name")) == 0)
-			return true;
-	return false;
-}
-
 void hook_check(const struct obj *configuration, bool mutating, struct field_errors *e)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(CHECK_BYTES_MAX);
 	struct policy_scope *scope = ARENA_NEW(a, struct policy_scope);
 	const struct obj *list = obj_get(configuration, "webhooks");
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	policy_scope_init(scope, NULL, a);
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
 		const char *path = arena_fmt(e->arena, "webhooks[%zu]", i);
+		const char *name = text(obj_at(list, i), "name");
 		check_versions(obj_get(obj_at(list, i), "admissionReviewVersions"),
 			       sub(e, path, "admissionReviewVersions"), e);
 		check_hook(obj_at(list, i), mutating, path, scope, e);
-		if (came_before(list, i))
+		if (*name && check_again(seen, name))
 			field_errors_add(e, FIELD_DUPLICATE, sub(e, path, "name"),
-					 "Duplicate value: \"%s\"", text(obj_at(list, i), "name"));
+					 "Duplicate value: \"%s\"", name);
 	}
 }

@@ -263,27 +263,40 @@ void hooks_ask_delete(struct mutation *m)
 	r->waiting = scratch.waiting;
 }
 
+/* A body that is no object of the store, as what it is. */
+struct posted {
+	const struct obj *body;
+	const char *group, *version, *kind;
+	bool dry_run;
+	bool hooks_alone; /* no policy is asked */
+};
+
+static int check_posted(struct request *r, const struct posted *p, struct error *err)
+{
+	struct asked asked;
+	bool mutating = hooks_any(r, HOOKS_MUTATING), validating = hooks_any(r, HOOKS_VALIDATING);
+	if (p->hooks_alone && !mutating && !validating)
+		return 0;
+	asked_body(&asked, r, p->body, p->group, p->version, p->kind, p->dry_run);
+	if (mutating && mutate_nothing(&asked, err) < 0)
+		return -err->code;
+	if (!p->hooks_alone &&
+	    policies_check_body(r, p->body, p->group, p->version, p->kind, p->dry_run, err) < 0)
+		return -err->code;
+	return validating ? validate_all(&asked, err) : 0;
+}
+
 int hooks_check_body(struct request *r, const struct obj *body, const char *group,
 		     const char *version, const char *kind, bool dry_run, struct error *err)
 {
-	struct asked asked;
-	asked_body(&asked, r, body, group, version, kind, dry_run);
-	if (hooks_any(r, HOOKS_MUTATING) && mutate_nothing(&asked, err) < 0)
-		return -err->code;
-	if (policies_check_body(r, body, group, version, kind, dry_run, err) < 0)
-		return -err->code;
-	return hooks_any(r, HOOKS_VALIDATING) ? validate_all(&asked, err) : 0;
+	const struct posted p = {body, group, version, kind, dry_run, false};
+	return check_posted(r, &p, err);
 }
 
 int hooks_check_review(struct request *r, const struct obj *body, struct error *err)
 {
 	const struct kind *k = r->kind;
-	struct asked asked;
-	if (!hooks_any(r, HOOKS_MUTATING) && !hooks_any(r, HOOKS_VALIDATING))
-		return 0;
-	asked_body(&asked, r, body, k->group, k->version, k->kind,
-		   cstr_eq(request_query(r, "dryRun"), "All"));
-	if (hooks_any(r, HOOKS_MUTATING) && mutate_nothing(&asked, err) < 0)
-		return -err->code;
-	return hooks_any(r, HOOKS_VALIDATING) ? validate_all(&asked, err) : 0;
+	bool dry_run = cstr_eq(request_query(r, "dryRun"), "All");
+	const struct posted p = {body, k->group, k->version, k->kind, dry_run, true};
+	return check_posted(r, &p, err);
 }

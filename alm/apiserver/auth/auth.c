@@ -223,9 +223,9 @@ int auth_authorize(struct auth *a, struct request *r, struct error *err)
 	return rbac_allows(&a->source, &r->user, &at) ? 0 : auth_forbidden(r, &at, err);
 }
 
-int auth_authorize_create(struct auth *a, struct request *r, struct error *err)
+int auth_authorize_also(struct auth *a, struct request *r, const char *verb, struct error *err)
 {
-	struct rbac_attributes at = {.verb = "create",
+	struct rbac_attributes at = {.verb = verb,
 				     .is_resource = true,
 				     .group = r->group,
 				     .resource = r->resource,

@@ -25,8 +25,9 @@ struct rbac_attributes auth_attributes(struct request *r);
 int auth_forbid(struct request *r, struct error *err);
 /* E_FORBIDDEN with the text of golden G182 to G184. */
 int auth_authorize(struct auth *a, struct request *r, struct error *err);
-/* An update, patch or apply of what is not there: it needs the right to create, too. */
-int auth_authorize_create(struct auth *a, struct request *r, struct error *err);
+/* Another verb on the same: an update, patch or apply of what is not there needs the right to create,
+ * too. */
+int auth_authorize_also(struct auth *a, struct request *r, const char *verb, struct error *err);
 /* May the user? ret_reason: by which binding, of arena; "" of an administrator or without a right. */
 bool auth_may(struct auth *a, const struct user_info *u, const struct rbac_attributes *at,
 	      struct arena *arena, const char **ret_reason);

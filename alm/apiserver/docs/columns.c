@@ -341,6 +341,6 @@ struct columns columns_of(const char *group, const char *kind)
 {
 	struct columns c = {of_any, ARRAY_LEN(of_any)};
 	(void)(find(columns_general, group, kind, &c) || find(columns_workloads, group, kind, &c) ||
-	       find(columns_network, group, kind, &c));
+	       find(columns_network, group, kind, &c) || find(columns_scaler, group, kind, &c));
 	return c;
 }

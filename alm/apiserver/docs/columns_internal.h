@@ -11,7 +11,7 @@ struct columns_row {
 	const char *group, *kind; /* NULL ends the table */
 	struct columns columns;
 };
-extern const struct columns_row columns_workloads[], columns_network[];
+extern const struct columns_row columns_workloads[], columns_network[], columns_scaler[];
 
 /* Cells of every kind. */
 struct obj *columns_cell_name(const struct obj *o, int64_t now_ns);

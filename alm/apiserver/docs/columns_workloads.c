@@ -39,7 +39,6 @@ NUMBER_CELL(cell_available, "status.availableReplicas")
 NUMBER_CELL(cell_spec_replicas, "spec.replicas")
 NUMBER_CELL(cell_status_replicas, "status.replicas")
 NUMBER_CELL(cell_ready_replicas, "status.readyReplicas")
-NUMBER_CELL(cell_current_replicas, "status.currentReplicas")
 NUMBER_CELL(cell_ds_desired, "status.desiredNumberScheduled")
 NUMBER_CELL(cell_ds_current, "status.currentNumberScheduled")
 NUMBER_CELL(cell_ds_ready, "status.numberReady")
@@ -317,8 +316,6 @@ static const struct kind_column of_pdb[] = {
 	NAME, COLUMN("Min Available", "string", cell_min_available, 0),
 	COLUMN("Max Unavailable", "string", cell_max_unavailable, 0),
 	COLUMN("Allowed Disruptions", "integer", cell_disruptions, 0), AGE};
-static const struct kind_column of_hpa[] = {
-	NAME, COLUMN("Replicas", "integer", cell_current_replicas, 0), AGE};
 static const struct kind_column of_storageclass[] = {
 	NAME, COLUMN("Provisioner", "string", cell_provisioner, 0),
 	COLUMN("ReclaimPolicy", "string", cell_reclaim, 0),
@@ -337,7 +334,6 @@ const struct columns_row columns_workloads[] = {
 	OF("apps", "DaemonSet", of_daemonset),
 	OF("batch", "Job", of_job),
 	OF("batch", "CronJob", of_cronjob),
-	OF("autoscaling", "HorizontalPodAutoscaler", of_hpa),
 	OF("policy", "PodDisruptionBudget", of_pdb),
 	OF("storage.k8s.io", "StorageClass", of_storageclass),
 	{0},

@@ -3,39 +3,23 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/class_check.h"
+#include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/flow_check.h"
 #include "alm/apiserver/kinds/limit_range.h"
 #include "alm/apiserver/kinds/network_check.h"
+#include "alm/apiserver/kinds/node_check.h"
 #include "alm/apiserver/kinds/pod_check.h"
 #include "alm/apiserver/kinds/resource_quota.h"
-#include "alm/base/strbuf.h"
-#include "alm/obj/json.h"
+#include "alm/apiserver/kinds/rights_check.h"
+#include "alm/apiserver/kinds/scaler_check.h"
+#include "alm/apiserver/kinds/storage_check.h"
 #include "alm/obj/query/selector.h"
-
-#define SHOWN_MAX ((size_t)4 << 10)
-
-static void check_at_least(struct field_errors *e, const char *path, const struct obj *v,
-			   int64_t least)
-{
-	int64_t n;
-	if (obj_type(v) == OBJ_INT && obj_as_i64(v, &n) && n < least)
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: %lld: must be greater than or equal to %lld",
-				 (long long)n, (long long)least);
-}
 
 static void at_least_zero(struct field_errors *e, const struct obj *o, const char *path)
 {
 	check_at_least(e, path, obj_path(o, path), 0);
-}
-
-/* As Go's JSON of it. */
-static void invalid(struct field_errors *e, const char *path, const struct obj *v, const char *why)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
-	if (v)
-		json_print_canonical(v, &b);
-	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", v ? b.buf : "null", why);
 }
 
 /* --- workloads --- */
@@ -56,8 +40,8 @@ static void check_selector(struct field_errors *e, const struct obj *o, const ch
 		return;
 	}
 	if (selector_from_obj(selector, &s, &ignored) == 0 && !selector_matches(s, labels))
-		invalid(e, "spec.template.metadata.labels", labels,
-			"`selector` does not match template `labels`");
+		check_invalid(e, "spec.template.metadata.labels", labels,
+			      "`selector` does not match template `labels`");
 }
 
 static void check_template(struct field_errors *e, const struct obj *o)
@@ -174,153 +158,15 @@ static void cron_job(struct field_errors *e, const struct obj *o)
 	check_job(e, "spec.jobTemplate.spec", obj_path(o, "spec.jobTemplate.spec"));
 }
 
-/* --- policy, autoscaling --- */
+/* --- policy --- */
 
 static void budget(struct field_errors *e, const struct obj *o)
 {
 	at_least_zero(e, o, "spec.minAvailable");
 	at_least_zero(e, o, "spec.maxUnavailable");
 	if (obj_path(o, "spec.minAvailable") && obj_path(o, "spec.maxUnavailable"))
-		invalid(e, "spec", obj_get(o, "spec"),
-			"minAvailable and maxUnavailable cannot be both set");
-}
-
-static void check_target(struct field_errors *e, const char *path, const struct obj *t)
-{
-	static const char *const types[] = {"Utilization", "Value", "AverageValue", NULL};
-	const char *type = obj_str(t, "type");
-	const char *field = arena_fmt(e->arena, "%s.type", path);
-	const char *average = arena_fmt(e->arena, "%s.averageUtilization", path);
-	const struct obj *n = obj_get(t, "averageUtilization");
-	int64_t v = 1;
-	if (check_is_empty(t, "type"))
-		check_required(e, field, "must specify a metric target type");
-	if (!type || !cstr_in(type, types))
-		field_errors_add(e, FIELD_INVALID, field,
-				 "Invalid value: \"%s\": must be either Utilization, Value, or "
-				 "AverageValue",
-				 type ? type : "");
-	if (obj_as_i64(n, &v) && v < 1)
-		field_errors_add(e, FIELD_INVALID, average,
-				 "Invalid value: %lld: must be greater than 0", (long long)v);
-	if (!n && !obj_get(t, "averageValue"))
-		check_required(e, average,
-			       "must set either a target raw value or a target utilization");
-}
-
-static void check_metric(struct field_errors *e, const char *path, const struct obj *m)
-{
-	static const char *const types[] = {"ContainerResource", "External", "Object", "Pods",
-					    "Resource",          NULL};
-	const char *field = arena_fmt(e->arena, "%s.type", path);
-	const char *source = arena_fmt(e->arena, "%s.resource", path);
-	const struct obj *r = obj_get(m, "resource");
-	if (check_is_empty(m, "type"))
-		check_required(e, field, "must specify a metric source type");
-	field_errors_one_of(e, field, obj_str(m, "type"), types);
-	if (!cstr_eq(obj_str(m, "type"), "Resource"))
-		return;
-	if (!r) {
-		check_required(e, source, "must populate information for the given metric source");
-		return;
-	}
-	if (check_is_empty(r, "name"))
-		check_required(e, arena_fmt(e->arena, "%s.name", source),
-			       "must specify a resource name");
-	check_target(e, arena_fmt(e->arena, "%s.target", source), obj_get(r, "target"));
-}
-
-static void check_scale_target(struct field_errors *e, const struct obj *o)
-{
-	const struct obj *ref = obj_path(o, "spec.scaleTargetRef");
-	if (check_is_empty(ref, "kind"))
-		check_required(e, "spec.scaleTargetRef.kind", NULL);
-	if (check_is_empty(ref, "name"))
-		check_required(e, "spec.scaleTargetRef.name", NULL);
-	if (check_is_empty(ref, "apiVersion"))
-		field_errors_add(e, FIELD_INVALID, "spec.scaleTargetRef.apiVersion",
-				 "Invalid value: \"\": apiVersion must specify API group");
-}
-
-static void autoscaler(struct field_errors *e, const struct obj *o)
-{
-	static const char most[] = "spec.maxReplicas";
-	const struct obj *metrics = obj_path(o, "spec.metrics");
-	int64_t max = obj_i64(o, most, 0), min = obj_i64(o, "spec.minReplicas", 1);
-	check_at_least(e, "spec.minReplicas", obj_path(o, "spec.minReplicas"), 1);
-	if (max == 0)
-		check_required(e, most, "must be set and greater than 0");
-	else
-		check_at_least(e, most, obj_path(o, most), 1);
-	if (max < min)
-		field_errors_add(e, FIELD_INVALID, most,
-				 "Invalid value: %lld: must be greater than or equal to "
-				 "`minReplicas`",
-				 (long long)max);
-	check_scale_target(e, o);
-	for (size_t i = 0; i < obj_len(metrics); i++)
-		check_metric(e, arena_fmt(e->arena, "spec.metrics[%zu]", i), obj_at(metrics, i));
-}
-
-/* --- rights --- */
-
-static void check_rules(struct field_errors *e, const struct obj *o)
-{
-	const struct obj *rules = obj_get(o, "rules");
-	for (size_t i = 0; i < obj_len(rules); i++) {
-		const struct obj *r = obj_at(rules, i);
-		const char *at = arena_fmt(e->arena, "rules[%zu]", i);
-		if (!obj_len(obj_get(r, "verbs")))
-			check_required(e, arena_fmt(e->arena, "%s.verbs", at),
-				       "verbs must contain at least one value");
-		if (obj_len(obj_get(r, "nonResourceURLs")))
-			continue;
-		if (!obj_len(obj_get(r, "apiGroups")))
-			check_required(e, arena_fmt(e->arena, "%s.apiGroups", at),
-				       "resource rules must supply at least one api group");
-		if (!obj_len(obj_get(r, "resources")))
-			check_required(e, arena_fmt(e->arena, "%s.resources", at),
-				       "resource rules must supply at least one resource");
-	}
-}
-
-static void check_subjects(struct field_errors *e, const struct obj *o, bool across)
-{
-	static const char *const kinds[] = {"ServiceAccount", "User", "Group", NULL};
-	const struct obj *list = obj_get(o, "subjects");
-	for (size_t i = 0; i < obj_len(list); i++) {
-		const struct obj *s = obj_at(list, i);
-		const char *at = arena_fmt(e->arena, "subjects[%zu]", i);
-		if (check_is_empty(s, "name"))
-			check_required(e, arena_fmt(e->arena, "%s.name", at), NULL);
-		field_errors_one_of(e, arena_fmt(e->arena, "%s.kind", at), obj_str(s, "kind"),
-				    kinds);
-		if (across && cstr_eq(obj_str(s, "kind"), "ServiceAccount") &&
-		    check_is_empty(s, "namespace"))
-			check_required(e, arena_fmt(e->arena, "%s.namespace", at), NULL);
-	}
-}
-
-static void check_role_ref(struct field_errors *e, const struct obj *o, const char *const *kinds)
-{
-	const struct obj *ref = obj_get(o, "roleRef");
-	field_errors_one_of(e, "roleRef.kind", obj_str(ref, "kind"), kinds);
-	if (check_is_empty(ref, "name"))
-		check_required(e, "roleRef.name", NULL);
-}
-
-static void role_binding(struct field_errors *e, const struct obj *o)
-{
-	static const char *const kinds[] = {"Role", "ClusterRole", NULL};
-	check_role_ref(e, o, kinds);
-	check_subjects(e, o, false);
-}
-
-static void cluster_role_binding(struct field_errors *e, const struct obj *o)
-{
-	static const char *const kinds[] = {"ClusterRole", NULL};
-	check_role_ref(e, o, kinds);
-	check_subjects(e, o, true);
+		check_invalid(e, "spec", obj_get(o, "spec"),
+			      "minAvailable and maxUnavailable cannot be both set");
 }
 
 /* --- secrets --- */
@@ -361,27 +207,26 @@ static void secret(struct field_errors *e, const struct obj *o)
 
 /* --- what stays as it was made --- */
 
-static void check_kept(struct field_errors *e, const struct obj *o, const struct obj *before,
-		       const char *path)
+static void kept_where_set(struct field_errors *e, const struct obj *o, const struct obj *before,
+			   const char *path)
 {
-	const struct obj *was = obj_path(before, path), *is = obj_path(o, path);
-	if (was && (!is || !obj_equal(was, is)))
-		invalid(e, path, is, "field is immutable");
+	if (obj_path(before, path))
+		check_kept(e, path, o, before);
 }
 
 static void selector_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
-	check_kept(e, o, before, "spec.selector");
+	kept_where_set(e, o, before, "spec.selector");
 }
 
 static void job_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
 	bool indexed = cstr_eq(obj_str(o, "spec.completionMode"), "Indexed");
 	if (!indexed) /* an indexed one is elastic */
-		check_kept(e, o, before, "spec.completions");
-	check_kept(e, o, before, "spec.selector");
+		kept_where_set(e, o, before, "spec.completions");
+	kept_where_set(e, o, before, "spec.selector");
 	if (!obj_flag(before, "spec.suspend", false)) /* a suspended one may be placed anew */
-		check_kept(e, o, before, "spec.template");
+		kept_where_set(e, o, before, "spec.template");
 }
 
 static void stateful_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
@@ -410,37 +255,58 @@ static void stateful_kept(struct field_errors *e, const struct obj *o, const str
 
 /* --- all of them --- */
 
+/* In which order an update is judged. */
+enum order {
+	CHECK_FIRST,
+	KEEP_FIRST, /* what may not change is told in front of what is wrong */
+	KEEP_ALONE, /* of an update nothing else is judged */
+};
+
 /* clang-format off */
 static const struct {
 	const char *group, *plural;
 	const char *parts[5]; /* what is judged: if none of it changed, nothing is */
 	void (*check)(struct field_errors *e, const struct obj *o);
 	void (*keep)(struct field_errors *e, const struct obj *o, const struct obj *before);
+	enum order order;
 } kinds[] = {
-	{"", "configmaps", {"data", "binaryData"}, check_config_keys, NULL},
-	{"", "limitranges", {"spec"}, limit_range_check, NULL},
-	{"", "persistentvolumeclaims", {"spec"}, claim, NULL},
-	{"", "pods", {"spec"}, pod, NULL},
-	{"", "resourcequotas", {"spec"}, quota_check_spec, quota_check_kept},
-	{"", "secrets", {"data", "type"}, secret, NULL},
-	{"apps", "controllerrevisions", {"data"}, check_revision, revision_kept},
-	{"apps", "daemonsets", {"spec"}, daemon_set, selector_kept},
-	{"apps", "deployments", {"spec"}, deployment, selector_kept},
-	{"apps", "replicasets", {"spec"}, replica_set, selector_kept},
-	{"apps", "statefulsets", {"spec"}, stateful_set, stateful_kept},
-	{"autoscaling", "horizontalpodautoscalers", {"spec"}, autoscaler, NULL},
-	{"batch", "cronjobs", {"spec"}, cron_job, NULL},
-	{"batch", "jobs", {"spec"}, job, job_kept},
-	{"networking.k8s.io", "ingressclasses", {"spec"}, check_ingress_class, ingress_class_kept},
-	{"networking.k8s.io", "ingresses", {"spec"}, check_ingress, NULL},
-	{"networking.k8s.io", "networkpolicies", {"spec"}, check_network_policy, NULL},
-	{"policy", "poddisruptionbudgets", {"spec"}, budget, NULL},
-	{"rbac.authorization.k8s.io", "clusterrolebindings", {"subjects", "roleRef"}, cluster_role_binding, role_ref_kept},
-	{"rbac.authorization.k8s.io", "clusterroles", {"rules"}, check_rules, NULL},
-	{"rbac.authorization.k8s.io", "rolebindings", {"subjects", "roleRef"}, role_binding, role_ref_kept},
-	{"rbac.authorization.k8s.io", "roles", {"rules"}, check_rules, NULL},
-	{"scheduling.k8s.io", "priorityclasses", {"value", "preemptionPolicy"}, check_priority_class, priority_class_kept},
-	{"storage.k8s.io", "storageclasses", {"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"}, check_storage_class, storage_class_kept},
+	{"", "configmaps", {"data", "binaryData"}, check_config_keys, NULL, 0},
+	{"", "endpoints", {"subsets"}, check_endpoints, NULL, 0},
+	{"", "limitranges", {"spec"}, limit_range_check, NULL, 0},
+	{"", "nodes", {"spec"}, check_node, node_kept, 0},
+	{"", "persistentvolumeclaims", {"spec"}, claim, NULL, 0},
+	{"", "pods", {"spec"}, pod, NULL, 0},
+	{"", "resourcequotas", {"spec"}, quota_check_spec, quota_check_kept, 0},
+	{"", "secrets", {"data", "type"}, secret, NULL, 0},
+	{"apps", "controllerrevisions", {"data"}, check_revision, revision_kept, KEEP_FIRST},
+	{"apps", "daemonsets", {"spec"}, daemon_set, selector_kept, 0},
+	{"apps", "deployments", {"spec"}, deployment, selector_kept, 0},
+	{"apps", "replicasets", {"spec"}, replica_set, selector_kept, 0},
+	{"apps", "statefulsets", {"spec"}, stateful_set, stateful_kept, 0},
+	{"autoscaling", "horizontalpodautoscalers", {"spec"}, check_autoscaler, NULL, 0},
+	{"batch", "cronjobs", {"spec"}, cron_job, NULL, 0},
+	{"batch", "jobs", {"spec"}, job, job_kept, 0},
+	{"discovery.k8s.io", "endpointslices", {"addressType", "endpoints", "ports"}, check_endpoint_slice, endpoint_slice_kept, 0},
+	{"flowcontrol.apiserver.k8s.io", "flowschemas", {"spec"}, check_flow_schema, NULL, 0},
+	{"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", {"spec"}, check_priority_level, NULL, 0},
+	{"networking.k8s.io", "ingressclasses", {"spec"}, check_ingress_class, ingress_class_kept, KEEP_FIRST},
+	{"networking.k8s.io", "ingresses", {"spec"}, check_ingress, NULL, 0},
+	{"networking.k8s.io", "ipaddresses", {"spec"}, check_ip_address, ip_address_kept, 0},
+	{"networking.k8s.io", "networkpolicies", {"spec"}, check_network_policy, NULL, 0},
+	{"networking.k8s.io", "servicecidrs", {"spec"}, check_service_cidr, service_cidr_kept, KEEP_ALONE},
+	{"node.k8s.io", "runtimeclasses", {"handler", "overhead"}, check_runtime_class, runtime_class_kept, 0},
+	{"policy", "poddisruptionbudgets", {"spec"}, budget, NULL, 0},
+	{"rbac.authorization.k8s.io", "clusterrolebindings", {"subjects", "roleRef"}, check_cluster_role_binding, role_ref_kept, 0},
+	{"rbac.authorization.k8s.io", "clusterroles", {"rules", "aggregationRule"}, check_cluster_role, NULL, 0},
+	{"rbac.authorization.k8s.io", "rolebindings", {"subjects", "roleRef"}, check_role_binding, role_ref_kept, 0},
+	{"rbac.authorization.k8s.io", "roles", {"rules"}, check_role, NULL, 0},
+	{"scheduling.k8s.io", "priorityclasses", {"value", "preemptionPolicy", "globalDefault"}, check_priority_class, priority_class_kept, KEEP_ALONE},
+	{"storage.k8s.io", "csidrivers", {"spec"}, check_csi_driver, csi_driver_kept, 0},
+	{"storage.k8s.io", "csinodes", {"spec"}, check_csi_node, csi_node_kept, 0},
+	{"storage.k8s.io", "csistoragecapacities", {"storageClassName", "capacity", "nodeTopology"}, check_storage_capacity, storage_capacity_kept, 0},
+	{"storage.k8s.io", "storageclasses", {"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"}, check_storage_class, storage_class_kept, 0},
+	{"storage.k8s.io", "volumeattachments", {"spec"}, check_volume_attachment, volume_attachment_kept, 0},
+	{"storage.k8s.io", "volumeattributesclasses", {"driverName", "parameters"}, check_volume_attributes, volume_attributes_kept, KEEP_FIRST},
 };
 /* clang-format on */
 
@@ -454,12 +320,6 @@ static bool is_changed(const struct obj *a, const struct obj *b, const char *con
 	return false;
 }
 
-/* What may not change is told in front of what is wrong. */
-static bool keeps_first(const char *plural)
-{
-	return cstr_eq(plural, "controllerrevisions") || cstr_eq(plural, "ingressclasses");
-}
-
 void builtin_check(const char *group, const char *plural, const struct obj *o,
 		   const struct obj *before, struct field_errors *e)
 {
@@ -468,10 +328,12 @@ void builtin_check(const char *group, const char *plural, const struct obj *o,
 		    (before && !is_changed(before, o, kinds[i].parts)))
 			continue;
 		bool keeps = before && kinds[i].keep;
-		if (keeps && keeps_first(plural))
+		enum order order = kinds[i].order;
+		if (keeps && order != CHECK_FIRST)
 			kinds[i].keep(e, o, before);
-		kinds[i].check(e, o);
-		if (keeps && !keeps_first(plural))
+		if (!keeps || order != KEEP_ALONE)
+			kinds[i].check(e, o);
+		if (keeps && order == CHECK_FIRST)
 			kinds[i].keep(e, o, before);
 	}
 }

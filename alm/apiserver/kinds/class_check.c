@@ -3,51 +3,10 @@
 
 #include <string.h>
 
-#include "alm/apiserver/kinds/pod_check.h"
-#include "alm/base/strbuf.h"
-#include "alm/obj/gvk.h"
-#include "alm/obj/json.h"
+#include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/storage_check.h"
 
-#define SHOWN_MAX ((size_t)64 << 10)
-
-static void invalid(struct field_errors *e, const char *path, const struct obj *v, const char *why)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
-	if (v)
-		json_print_canonical(v, &b);
-	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", v ? b.buf : "null", why);
-}
-
-static void invalid_text(struct field_errors *e, const char *path, const char *text,
-			 const char *why)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
-	json_quote(str_of(text), &b);
-	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", b.buf, why);
-}
-
-static const char *text(const struct obj *o, const char *path)
-{
-	const char *s = obj_str(o, path);
-	return s ? s : "";
-}
-
-/* A text that is missing is shown empty, as Go has it. One that was missing before had its default, and
- * may get it now. */
-static void keep_text(struct field_errors *e, const char *path, const struct obj *o,
-		      const struct obj *before)
-{
-	if (*text(before, path) && strcmp(text(o, path), text(before, path)) != 0)
-		invalid_text(e, path, text(o, path), "field is immutable");
-}
-
-static void keep(struct field_errors *e, const char *path, const struct obj *o,
-		 const struct obj *before)
-{
-	const struct obj *is = obj_path(o, path), *was = obj_path(before, path);
-	if (!is != !was || (is && !obj_equal(is, was)))
-		invalid(e, path, is, "field is immutable");
-}
+#define USER_PRIORITY_MAX 1000000000
 
 /* --- ingresses --- */
 
@@ -58,52 +17,50 @@ static bool is_domain_path(const char *s)
 	       path.len > 0;
 }
 
-static void check_segment(struct field_errors *e, const char *path, const char *s)
-{
-	if (strchr(s, '/'))
-		invalid_text(e, path, s, "may not contain '/'");
-	if (strchr(s, '%'))
-		invalid_text(e, path, s, "may not contain '%'");
-}
-
 static void check_parameters(struct field_errors *e, const struct obj *o)
 {
 	static const char *const scopes[] = {"Cluster", "Namespace", NULL};
 	const struct obj *p = obj_path(o, "spec.parameters");
-	const char *group = text(p, "apiGroup"), *scope = text(p, "scope");
-	const char *fault = *group ? name_fault(NAME_DNS_SUBDOMAIN, str_of(group)) : NULL;
+	const char *group = obj_str(p, "apiGroup"), *scope = check_text(p, "scope");
+	const char *fault = group ? name_fault(NAME_DNS_SUBDOMAIN, str_of(group)) : NULL;
 	if (!p)
 		return;
 	if (fault)
-		invalid_text(e, "spec.parameters.apiGroup", group, fault);
-	if (*text(p, "kind"))
-		check_segment(e, "spec.parameters.kind", text(p, "kind"));
+		check_invalid_text(e, "spec.parameters.apiGroup", group, fault);
+	if (*check_text(p, "kind"))
+		check_segment(e, "spec.parameters.kind", check_text(p, "kind"));
 	else
-		check_required(e, "spec.parameters.kind", "kind is required");
-	if (*text(p, "name"))
-		check_segment(e, "spec.parameters.name", text(p, "name"));
+		check_required(e, "spec.parameters.kind", NULL);
+	if (*check_text(p, "name"))
+		check_segment(e, "spec.parameters.name", check_text(p, "name"));
 	else
-		check_required(e, "spec.parameters.name", "name is required");
+		check_required(e, "spec.parameters.name", NULL);
 	field_errors_one_of(e, "spec.parameters.scope", scope, scopes);
-	if (strcmp(scope, "Cluster") == 0 && obj_has(p, "namespace"))
-		field_errors_add(e, FIELD_FORBIDDEN, "spec.parameters.namespace",
-				 "Forbidden: `parameters.scope` is set to 'Cluster'");
+	const char *ns = obj_str(p, "namespace"), *at = "spec.parameters.namespace";
+	if (strcmp(scope, "Cluster") == 0 && ns)
+		check_forbidden(e, at, "`parameters.scope` is set to 'Cluster'");
+	if (strcmp(scope, "Namespace") == 0 && !ns)
+		check_required(e, at, "`parameters.scope` is set to 'Namespace'");
+	fault = ns && strcmp(scope, "Namespace") == 0 ? name_fault(NAME_DNS_LABEL, str_of(ns))
+						      : NULL;
+	if (fault)
+		check_invalid_text(e, at, ns, fault);
 }
 
 void check_ingress_class(struct field_errors *e, const struct obj *o)
 {
-	const char *controller = text(o, "spec.controller");
+	const char *controller = check_text(o, "spec.controller");
 	if (!*controller)
 		check_required(e, "spec.controller", NULL);
 	else if (!is_domain_path(controller))
-		invalid_text(e, "spec.controller", controller,
-			     "must be a domain-prefixed path (such as \"acme.io/foo\")");
+		check_invalid_text(e, "spec.controller", controller,
+				   "must be a domain-prefixed path (such as \"acme.io/foo\")");
 	check_parameters(e, o);
 }
 
 void ingress_class_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
-	keep_text(e, "spec.controller", o, before);
+	check_text_kept(e, "spec.controller", o, before);
 }
 
 /* --- storage --- */
@@ -112,29 +69,18 @@ void check_storage_class(struct field_errors *e, const struct obj *o)
 {
 	static const char *const reclaims[] = {"Delete", "Retain", NULL};
 	static const char *const binds[] = {"Immediate", "WaitForFirstConsumer", NULL};
-	const char *provisioner = text(o, "provisioner");
-	char *lower = arena_strdup(e->arena, provisioner);
-	for (char *p = lower; *p; p++)
-		*p = char_lower(*p);
-	const char *fault = *lower ? name_fault(NAME_QUALIFIED, str_of(lower)) : NULL;
-	if (!*provisioner)
-		check_required(e, "provisioner", NULL);
-	if (fault)
-		invalid_text(e, "provisioner", provisioner, fault);
-	OBJ_EACH (it, obj_get(o, "parameters"))
-		if (!*it.key)
-			field_errors_add(e, FIELD_INVALID, "parameters",
-					 "Invalid value: \"\": field can not be empty.");
-	field_errors_one_of(e, "reclaimPolicy", text(o, "reclaimPolicy"), reclaims);
-	field_errors_one_of(e, "volumeBindingMode", text(o, "volumeBindingMode"), binds);
+	check_provisioner(e, "provisioner", check_text(o, "provisioner"));
+	check_class_parameters(e, o, false);
+	field_errors_one_of(e, "reclaimPolicy", check_text(o, "reclaimPolicy"), reclaims);
+	field_errors_one_of(e, "volumeBindingMode", check_text(o, "volumeBindingMode"), binds);
 }
 
 void storage_class_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
-	keep(e, "parameters", o, before);
-	keep_text(e, "provisioner", o, before);
-	keep_text(e, "reclaimPolicy", o, before);
-	keep_text(e, "volumeBindingMode", o, before);
+	check_kept(e, "parameters", o, before);
+	check_text_kept(e, "provisioner", o, before);
+	check_text_kept(e, "reclaimPolicy", o, before);
+	check_text_kept(e, "volumeBindingMode", o, before);
 }
 
 /* --- priority, revisions, bindings --- */
@@ -147,13 +93,41 @@ void role_ref_kept(struct field_errors *e, const struct obj *o, const struct obj
 			e, FIELD_INVALID, "roleRef",
 			"Invalid value: {\"APIGroup\":\"%s\",\"Kind\":\"%s\",\"Name\":\"%s\"}: "
 			"cannot change roleRef",
-			text(is, "apiGroup"), text(is, "kind"), text(is, "name"));
+			check_text(is, "apiGroup"), check_text(is, "kind"), check_text(is, "name"));
 }
 
 void check_priority_class(struct field_errors *e, const struct obj *o)
 {
 	static const char *const policies[] = {"PreemptLowerPriority", "Never", NULL};
-	field_errors_one_of(e, "preemptionPolicy", text(o, "preemptionPolicy"), policies);
+	static const struct {
+		const char *name;
+		int64_t value;
+	} known[] = {{"system-node-critical", 2000001000}, {"system-cluster-critical", 2000000000}};
+	static const char reserved[] =
+		"priority class names with 'system-' prefix are reserved for "
+		"system use only. error: ";
+	const char *name = check_text(o, "metadata.name"), *why = NULL;
+	int64_t value = obj_i64(o, "value", 0);
+	bool is_system = cstr_has_prefix(name, "system-"), is_known = false;
+	for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+		if (strcmp(name, known[i].name) != 0)
+			continue;
+		is_known = true;
+		if (value != known[i].value)
+			why = arena_fmt(e->arena, "value of %s PriorityClass must be %lld", name,
+					(long long)known[i].value);
+		else if (obj_flag(o, "globalDefault", false))
+			why = arena_fmt(e->arena, "globalDefault of %s PriorityClass must be false",
+					name);
+	}
+	if (is_system && !is_known)
+		why = arena_fmt(e->arena, "%s is not a known system priority class", name);
+	if (why)
+		check_forbidden(e, "metadata.name", arena_fmt(e->arena, "%s%s", reserved, why));
+	else if (!is_system && value > USER_PRIORITY_MAX)
+		check_forbidden(e, "value",
+				"maximum allowed value of a user defined priority is 1000000000");
+	field_errors_one_of(e, "preemptionPolicy", check_text(o, "preemptionPolicy"), policies);
 }
 
 void priority_class_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
@@ -161,7 +135,7 @@ void priority_class_kept(struct field_errors *e, const struct obj *o, const stru
 	if (obj_i64(o, "value", 0) != obj_i64(before, "value", 0))
 		field_errors_add(e, FIELD_FORBIDDEN, "value",
 				 "Forbidden: may not be changed in an update.");
-	keep_text(e, "preemptionPolicy", o, before);
+	check_text_kept(e, "preemptionPolicy", o, before);
 }
 
 /* Of an update only its change is told. */
@@ -178,7 +152,7 @@ void check_revision(struct field_errors *e, const struct obj *o)
 
 void revision_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
-	keep(e, "data", o, before);
+	check_kept(e, "data", o, before);
 }
 
 /* --- keys --- */
@@ -206,8 +180,8 @@ static void check_keys(struct field_errors *e, const char *field, const struct o
 	OBJ_EACH (it, map) {
 		const char *fault = key_fault(it.key);
 		if (fault)
-			invalid_text(e, arena_fmt(e->arena, "%s[%s]", field, it.key), it.key,
-				     fault);
+			check_invalid_text(e, arena_fmt(e->arena, "%s[%s]", field, it.key), it.key,
+					   fault);
 	}
 }
 
@@ -217,7 +191,7 @@ void check_config_keys(struct field_errors *e, const struct obj *o)
 	check_keys(e, "data", data);
 	OBJ_EACH (it, data)
 		if (obj_has(binary, it.key))
-			invalid_text(e, arena_fmt(e->arena, "data[%s]", it.key), it.key,
-				     "duplicate of key present in binaryData");
+			check_invalid_text(e, arena_fmt(e->arena, "data[%s]", it.key), it.key,
+					   "duplicate of key present in binaryData");
 	check_keys(e, "binaryData", binary);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/autoscale.h"
 #include "alm/apiserver/kinds/crd_kind.h"
 #include "alm/obj/json.h"
 
@@ -48,6 +49,8 @@ void convert_to_storage(const struct kind *k, struct obj *o)
 		rename_events(o, true);
 		obj_set_str(o, "apiVersion", "v1");
 	} else if (!(k->flags & KIND_STORAGE) && k->storage_version) {
+		if (autoscaler_is_v1(k))
+			autoscaler_from_v1(o);
 		CLEANUP(arena_freep) struct arena *a = arena_new(1024);
 		struct kind storage = *k;
 		storage.version = k->storage_version;
@@ -62,6 +65,8 @@ static void show_as(const struct kind *k, struct obj *o, bool shaped, struct are
 		rename_events(o, false);
 	if (cstr_eq(k->plural, "customresourcedefinitions") && cstr_eq(k->version, "v1beta1"))
 		crd_to_v1beta1(o);
+	if (autoscaler_is_v1(k))
+		autoscaler_to_v1(o);
 	obj_set_str(o, "apiVersion", kind_api_version(k, a));
 	if (k->schema && !shaped) {
 		schema_prune(k->schema, o, NULL, NULL);

@@ -2,7 +2,7 @@
  * convert: stored text -> object in the version that is asked for.
  *
  * Reading rewrites apiVersion, then prunes and defaults by the schema of that version
- * (conversion strategy None). A text that is known to be in that form already (its stamp is that of
+ * (conversion strategy None); events, CRDs of v1beta1 and autoscalers of v1 have other fields. A text that is known to be in that form already (its stamp is that of
  * the kind) is served byte for byte.
  */
 #ifndef ALM_APISERVER_KINDS_CONVERT_H

@@ -97,14 +97,6 @@ static const struct default_rule service_rules[] = {
 	{0},
 };
 static const struct default_rule network_rules[] = {{"spec.podSelector", "{}", NULL, NULL}, {0}};
-static const struct default_rule scaler_rules[] = {
-	{"spec.minReplicas", "1", NULL, NULL},
-	{"spec.metrics",
-	 "[{\"type\":\"Resource\",\"resource\":{\"name\":\"cpu\",\"target\":{\"type\":"
-	 "\"Utilization\",\"averageUtilization\":80}}}]",
-	 NULL, NULL},
-	{0},
-};
 static const struct default_rule claim_rules[] = {{"spec.volumeMode", "\"Filesystem\"", NULL, NULL},
 						  {0}};
 
@@ -191,7 +183,7 @@ static void set_volume(struct obj *v)
 	static const char *const moded[] = {"secret", "configMap", "downwardAPI", "projected"};
 	if (obj_type(v) != OBJ_MAP)
 		return;
-	if (obj_len(v) == 1 && obj_has(v, "name")) /* no source is an empty folder */
+	if (obj_len(v) == (obj_has(v, "name") ? 1 : 0)) /* no source is an empty folder */
 		obj_set(v, "emptyDir", obj_map());
 	for (size_t i = 0; i < ARRAY_LEN(moded); i++) {
 		struct obj *source = default_map(v, moded[i]);
@@ -352,13 +344,13 @@ static void set_service(struct obj *o)
 static const struct default_kind kinds[] = {
 	{"",      "persistentvolumeclaims", claim_rules,      NULL},
 	{"",      "pods",                   own_pod_rules,    set_own_pod},
+	{"",      "podtemplates",           NULL,             set_template},
 	{"",      "replicationcontrollers", replica_rules,    set_replication},
 	{"",      "services",               service_rules,    set_service},
 	{"apps",  "daemonsets",             daemon_rules,     set_workload},
 	{"apps",  "deployments",            deployment_rules, set_workload},
 	{"apps",  "replicasets",            replica_rules,    set_workload},
 	{"apps",  "statefulsets",           stateful_rules,   set_stateful},
-	{"autoscaling", "horizontalpodautoscalers", scaler_rules, NULL},
 	{"networking.k8s.io", "networkpolicies", network_rules, set_network},
 	{"batch", "cronjobs",               cron_rules,       set_cron},
 	{"batch", "jobs",                   job_rules,        set_workload},

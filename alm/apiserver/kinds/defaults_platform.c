@@ -1,4 +1,5 @@
 /* defaults_platform: of what runs no containers: storage, classes, devices, endpoints, flow control; see defaults.h. */
+#include "alm/apiserver/kinds/autoscale.h"
 #include "alm/apiserver/kinds/defaults_internal.h"
 
 static const struct default_rule driver_rules[] = {
@@ -44,6 +45,34 @@ static const struct default_rule device_rules[] = {
 	{"count", "1", "allocationMode", "ExactCount"},
 	{0},
 };
+
+static const struct default_rule scaler_rules[] = {
+	{"spec.minReplicas", "1", NULL, NULL},
+	{"spec.metrics",
+	 "[{\"type\":\"Resource\",\"resource\":{\"name\":\"cpu\",\"target\":{\"type\":"
+	 "\"Utilization\",\"averageUtilization\":80}}}]",
+	 NULL, NULL},
+	{0},
+};
+/* Both ways have all of it, as soon as one is said. */
+static void set_scaler(struct obj *o)
+{
+	static const struct default_rule rules[] = {
+		{"spec.behavior.scaleUp.stabilizationWindowSeconds", "0", NULL, NULL},
+		{"spec.behavior.scaleUp.selectPolicy", "\"Max\"", NULL, NULL},
+		{"spec.behavior.scaleUp.policies",
+		 "[{\"type\":\"Pods\",\"value\":4,\"periodSeconds\":15},"
+		 "{\"type\":\"Percent\",\"value\":100,\"periodSeconds\":15}]",
+		 NULL, NULL},
+		{"spec.behavior.scaleDown.selectPolicy", "\"Max\"", NULL, NULL},
+		{"spec.behavior.scaleDown.policies",
+		 "[{\"type\":\"Percent\",\"value\":100,\"periodSeconds\":15}]", NULL, NULL},
+		{0},
+	};
+	autoscaler_forget(o);
+	if (obj_type(obj_path(o, "spec.behavior")) == OBJ_MAP)
+		defaults_apply(o, rules);
+}
 
 static void set_each(struct obj *list, const struct default_rule *rules)
 {
@@ -131,6 +160,7 @@ static const struct default_kind kinds[] = {
 	{"",      "persistentvolumes",      volume_rules,     set_path_type},
 	{"",      "serviceaccounts",        NULL,             set_account_secrets},
 	{"apiregistration.k8s.io", "apiservices", NULL,       set_service_reference},
+	{"autoscaling", "horizontalpodautoscalers", scaler_rules, set_scaler},
 	{"discovery.k8s.io", "endpointslices", NULL,          set_slice},
 	{"flowcontrol.apiserver.k8s.io", "flowschemas", flow_rules, NULL},
 	{"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", level_rules, NULL},

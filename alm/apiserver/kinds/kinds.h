@@ -38,6 +38,7 @@ enum kind_flag {
 	KIND_PATH_NAME = 1 << 9,            /* RBAC: any path segment */
 	KIND_NO_AUDIT = 1 << 10,            /* Lease, Event: no Write entry */
 	KIND_STORAGE = 1 << 11,             /* the version objects are stored in */
+	KIND_META_ONCE = 1 << 12,           /* metadata of an update is judged once, not thrice */
 };
 
 struct kind_column {

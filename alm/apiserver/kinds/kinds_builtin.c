@@ -17,6 +17,7 @@
 #define UNCOND KIND_UNCONDITIONAL_UPDATE
 #define UPSERT KIND_CREATE_ON_UPDATE
 #define LABEL  KIND_LABEL_NAME
+#define ONCE   KIND_META_ONCE
 #define RBAC   (KIND_PATH_NAME | KIND_CREATE_ON_UPDATE | KIND_UNCONDITIONAL_UPDATE)
 
 #define ROW(g, v, k, plural_, singular_, short_, cats, verbs_, flags_) \
@@ -78,11 +79,14 @@ static const char *const audit_fields[] = {
 
 static const struct kind builtin[] = {
 	KIND("", "v1", "ConfigMap", "configmaps", "configmap", LIST("cm"), NONE, NS | UNCOND),
-	KIND("", "v1", "Endpoints", "endpoints", "endpoints", LIST("ep"), NONE, NS | UNCOND | UPSERT),
+	{.group = "", .version = "v1", .kind = "Endpoints", .list_kind = "EndpointsList",
+	 .plural = "endpoints", .singular = "endpoints", .short_names = LIST("ep"), .verbs = VERB_ALL,
+	 .flags = NS | UNCOND | UPSERT | KIND_STORAGE, .storage_version = "v1",
+	 .deprecation_warning = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"},
 	{.group = "", .version = "v1", .kind = "Event", .list_kind = "EventList", .plural = "events",
 	 .singular = "event", .short_names = LIST("ev"), .verbs = VERB_ALL, .storage_version = "v1",
-	 .flags = NS | UNCOND | UPSERT | KIND_NO_AUDIT | KIND_STORAGE, .selectable = event_fields},
-	KIND("", "v1", "LimitRange", "limitranges", "limitrange", LIST("limits"), NONE, NS | UNCOND | UPSERT),
+	 .flags = NS | UNCOND | UPSERT | ONCE | KIND_NO_AUDIT | KIND_STORAGE, .selectable = event_fields},
+	KIND("", "v1", "LimitRange", "limitranges", "limitrange", LIST("limits"), NONE, NS | UNCOND | UPSERT | ONCE),
 	{.group = "", .version = "v1", .kind = "Namespace", .list_kind = "NamespaceList",
 	 .plural = "namespaces", .singular = "namespace", .short_names = LIST("ns"),
 	 .verbs = VERB_ALL & ~(unsigned)VERB_DELETECOLLECTION, .storage_version = "v1",
@@ -104,12 +108,12 @@ static const struct kind builtin[] = {
 	KIND("", "v1", "ServiceAccount", "serviceaccounts", "serviceaccount", LIST("sa"), NONE, NS | UNCOND),
 	KIND("", "v1", "Service", "services", "service", LIST("svc"), ALL, NS | STAT | UNCOND | UPSERT | LABEL),
 
-	KIND(ADMREG, "v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", "mutatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | GEN),
-	KIND(ADMREG, "v1", "MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings", "mutatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN),
-	KIND(ADMREG, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "mutatingwebhookconfiguration", NONE, LIST("api-extensions"), CLUS | GEN),
-	KIND(ADMREG, "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", "validatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | STAT | GEN),
-	KIND(ADMREG, "v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", "validatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN),
-	KIND(ADMREG, "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "validatingwebhookconfiguration", NONE, LIST("api-extensions"), CLUS | GEN),
+	KIND(ADMREG, "v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", "mutatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | GEN | ONCE),
+	KIND(ADMREG, "v1", "MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings", "mutatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN | ONCE),
+	KIND(ADMREG, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "mutatingwebhookconfiguration", NONE, LIST("api-extensions"), CLUS | GEN | ONCE),
+	KIND(ADMREG, "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", "validatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | STAT | GEN | ONCE),
+	KIND(ADMREG, "v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", "validatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN | ONCE),
+	KIND(ADMREG, "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "validatingwebhookconfiguration", NONE, LIST("api-extensions"), CLUS | GEN | ONCE),
 
 	KIND(APIEXT, "v1", "CustomResourceDefinition", "customresourcedefinitions", "customresourcedefinition", LIST("crd", "crds"), LIST("api-extensions"), CLUS | STAT | GEN),
 	{.group = APIEXT, .version = "v1beta1", .kind = "CustomResourceDefinition",
@@ -141,6 +145,11 @@ static const struct kind builtin[] = {
 
 	KIND("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", "horizontalpodautoscaler", LIST("hpa"), ALL, NS | STAT | UNCOND),
 
+	{.group = "autoscaling", .version = "v1", .kind = "HorizontalPodAutoscaler",
+	 .list_kind = "HorizontalPodAutoscalerList", .plural = "horizontalpodautoscalers",
+	 .singular = "horizontalpodautoscaler", .short_names = LIST("hpa"), .categories = ALL,
+	 .verbs = VERB_ALL, .flags = NS | STAT | UNCOND, .storage_version = "v2"}, /* autoscale.h */
+
 	KIND("batch", "v1", "CronJob", "cronjobs", "cronjob", LIST("cj"), ALL, NS | STAT | GEN | UNCOND),
 	KIND("batch", "v1", "Job", "jobs", "job", NONE, ALL, NS | STAT | GEN | UNCOND),
 
@@ -148,15 +157,15 @@ static const struct kind builtin[] = {
 
 	KIND("coordination.k8s.io", "v1", "Lease", "leases", "lease", NONE, NONE, NS | UPSERT | KIND_NO_AUDIT),
 
-	KIND("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", "endpointslice", NONE, NONE, NS | GEN | UNCOND),
+	KIND("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", "endpointslice", NONE, NONE, NS | GEN | UNCOND | ONCE),
 
 	{.group = "events.k8s.io", .version = "v1", .kind = "Event", .list_kind = "EventList",
 	 .plural = "events", .singular = "event", .short_names = LIST("ev"), .verbs = VERB_ALL,
 	 .flags = NS | UNCOND | UPSERT | KIND_NO_AUDIT, .storage_version = "v1",
 	 .storage_group = "", .selectable = new_event_fields},
 
-	KIND(FLOW, "v1", "FlowSchema", "flowschemas", "flowschema", NONE, NONE, CLUS | STAT | GEN | UNCOND),
-	KIND(FLOW, "v1", "PriorityLevelConfiguration", "prioritylevelconfigurations", "prioritylevelconfiguration", NONE, NONE, CLUS | STAT | GEN | UNCOND),
+	KIND(FLOW, "v1", "FlowSchema", "flowschemas", "flowschema", NONE, NONE, CLUS | STAT | GEN | UNCOND | ONCE),
+	KIND(FLOW, "v1", "PriorityLevelConfiguration", "prioritylevelconfigurations", "prioritylevelconfiguration", NONE, NONE, CLUS | STAT | GEN | UNCOND | ONCE),
 
 	KIND(NET, "v1", "IPAddress", "ipaddresses", "ipaddress", LIST("ip"), NONE, CLUS | UNCOND),
 	KIND(NET, "v1", "ServiceCIDR", "servicecidrs", "servicecidr", NONE, NONE, CLUS | STAT | UNCOND),
@@ -166,7 +175,7 @@ static const struct kind builtin[] = {
 
 	KIND("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", "runtimeclass", NONE, NONE, CLUS | UPSERT),
 
-	KIND("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", LIST("pdb"), NONE, NS | STAT | GEN),
+	KIND("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", LIST("pdb"), NONE, NS | STAT | GEN | ONCE),
 
 	KIND(RBAC_G, "v1", "ClusterRoleBinding", "clusterrolebindings", "clusterrolebinding", NONE, NONE, CLUS | RBAC),
 	KIND(RBAC_G, "v1", "ClusterRole", "clusterroles", "clusterrole", NONE, NONE, CLUS | RBAC),
@@ -181,11 +190,11 @@ static const struct kind builtin[] = {
 	KIND("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", "priorityclass", LIST("pc"), NONE, CLUS | GEN | UNCOND),
 
 	KIND(STOR, "v1", "CSIDriver", "csidrivers", "csidriver", NONE, NONE, CLUS),
-	KIND(STOR, "v1", "CSINode", "csinodes", "csinode", NONE, NONE, CLUS),
+	KIND(STOR, "v1", "CSINode", "csinodes", "csinode", NONE, NONE, CLUS | ONCE),
 	KIND(STOR, "v1", "CSIStorageCapacity", "csistoragecapacities", "csistoragecapacity", NONE, NONE, NS),
 	KIND(STOR, "v1", "StorageClass", "storageclasses", "storageclass", LIST("sc"), NONE, CLUS | UNCOND),
 	KIND(STOR, "v1", "VolumeAttributesClass", "volumeattributesclasses", "volumeattributesclass", LIST("vac"), NONE, CLUS | UNCOND),
-	KIND(STOR, "v1", "VolumeAttachment", "volumeattachments", "volumeattachment", NONE, NONE, CLUS | STAT),
+	KIND(STOR, "v1", "VolumeAttachment", "volumeattachments", "volumeattachment", NONE, NONE, CLUS | STAT | ONCE),
 };
 /* clang-format on */
 

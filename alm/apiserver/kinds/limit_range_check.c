@@ -1,6 +1,7 @@
 /* limit_range_check: is a LimitRange one? In the words of the real server, its slips included (which value is told). */
 #include <string.h>
 
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/limit_range.h"
 #include "alm/obj/quantity.h"
 
@@ -106,14 +107,12 @@ static void check_type(struct field_errors *e, const struct obj *item, const cha
 void limit_range_check(struct field_errors *e, const struct obj *range)
 {
 	const struct obj *items = obj_path(range, "spec.limits");
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(items); i++) {
 		const struct obj *item = obj_at(items, i);
 		const char *path = arena_fmt(e->arena, "spec.limits[%zu]", i);
 		const char *type = obj_str(item, "type");
-		bool is_twice = false;
-		for (size_t k = 0; k < i && !is_twice; k++)
-			is_twice = type && cstr_eq(obj_str(obj_at(items, k), "type"), type);
-		if (is_twice)
+		if (type && check_again(seen, type))
 			field_errors_add(e, FIELD_DUPLICATE, arena_fmt(e->arena, "%s.type", path),
 					 "Duplicate value: \"%s\"", type);
 		check_type(e, item, path);

@@ -1,8 +1,7 @@
 /* network_check: see network_check.h. */
 #include "alm/apiserver/kinds/network_check.h"
 
-#include "alm/apiserver/kinds/pod_check.h"
-#include "alm/obj/gvk.h"
+#include "alm/apiserver/kinds/field_check.h"
 
 #define RANGE_TEXT "must be between 1 and 65535, inclusive"
 

@@ -40,29 +40,53 @@ struct amount amount_of_pod(const struct obj *pod, const char *list, const char 
 	return peak.is_there && (!sum.is_there || peak.q.nanos > sum.q.nanos) ? peak : sum;
 }
 
-static bool is_guaranteed(const struct obj *container)
+/* What cpu and memory are asked for and limited to, together; what is 0 is not there. */
+struct quality {
+	struct amount requests[2], limits[2];
+	bool limits_all; /* each container has both limits */
+};
+
+static const char *const judged[] = {"cpu", "memory"};
+
+static size_t add_positive(struct amount sums[2], const struct obj *resources, const char *list)
 {
-	static const char *const names[] = {"cpu", "memory"};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		const struct obj *limit =
-			obj_get(obj_path(container, "resources.limits"), names[i]);
-		const struct obj *request =
-			obj_get(obj_path(container, "resources.requests"), names[i]);
-		if (!limit || (request && !obj_equal(limit, request)))
-			return false;
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_LEN(judged); i++) {
+		struct amount one = amount_in(resources, list, judged[i]);
+		if (!one.is_there || one.q.nanos <= 0)
+			continue;
+		amount_add(&sums[i], &one);
+		n++;
 	}
-	return true;
+	return n;
+}
+
+static void add_quality(struct quality *q, const struct obj *resources)
+{
+	add_positive(q->requests, resources, "requests");
+	if (add_positive(q->limits, resources, "limits") < ARRAY_LEN(judged))
+		q->limits_all = false;
 }
 
 const char *pod_quality(const struct obj *pod)
 {
-	const struct obj *list = obj_path(pod, "spec.containers");
-	bool any = false, all = obj_len(list) > 0;
-	for (size_t i = 0; i < obj_len(list); i++) {
-		const struct obj *c = obj_at(list, i);
-		any = any || obj_len(obj_path(c, "resources.limits")) ||
-		      obj_len(obj_path(c, "resources.requests"));
-		all = all && is_guaranteed(c);
+	static const char *const lists[] = {"spec.containers", "spec.initContainers"};
+	const struct obj *own = obj_path(pod, "spec.resources");
+	struct quality q = {.limits_all = true};
+	bool any = false, same = true;
+	if (obj_len(obj_get(own, "requests")) || obj_len(obj_get(own, "limits")))
+		add_quality(&q, own);
+	else
+		for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
+			const struct obj *list = obj_path(pod, lists[k]);
+			for (size_t i = 0; i < obj_len(list); i++)
+				add_quality(&q, obj_get(obj_at(list, i), "resources"));
+		}
+	for (size_t i = 0; i < ARRAY_LEN(judged); i++) {
+		const struct amount *request = &q.requests[i], *limit = &q.limits[i];
+		any = any || request->is_there || limit->is_there;
+		same = same && request->is_there == limit->is_there &&
+		       request->q.nanos == limit->q.nanos;
 	}
-	return all ? "Guaranteed" : any ? "Burstable" : "BestEffort";
+	return !any ? "BestEffort" : q.limits_all && same ? "Guaranteed" : "Burstable";
 }

@@ -3,29 +3,17 @@
 
 #include <string.h>
 
-#include "alm/obj/gvk.h"
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/obj/quantity.h"
 
 #define RANGE_TEXT    "must be between 1 and 65535, inclusive"
 #define PORT_NAME_MAX 15
 
-bool check_is_empty(const struct obj *o, const char *field)
-{
-	const char *text = obj_str(o, field);
-	return !text || !*text;
-}
-
-void check_required(struct field_errors *e, const char *path, const char *why)
-{
-	field_errors_add(e, FIELD_REQUIRED, path, "Required value%s%s", why ? ": " : "",
-			 why ? why : "");
-}
-
 struct volumes {
 	const struct obj *list, *claims;
 	struct field_errors *e;
 	const char *path;
-	bool *is_bad; /* of list: one that is refused is none */
+	struct map *good; /* names of list: one that is refused is none */
 };
 
 static const char *at(struct field_errors *e, const char *path, const char *list, size_t i)
@@ -33,29 +21,23 @@ static const char *at(struct field_errors *e, const char *path, const char *list
 	return arena_fmt(e->arena, "%s.%s[%zu]", path, list, i);
 }
 
-static const char *below(struct field_errors *e, const char *path, const char *field)
-{
-	return arena_fmt(e->arena, "%s.%s", path, field);
-}
-
 /* A name of its own in its list. */
-static bool check_name(struct field_errors *e, const char *path, const struct obj *list, size_t i)
+static bool check_name(struct field_errors *e, const char *path, const struct obj *o,
+		       struct map *seen)
 {
-	const char *name = obj_str(obj_at(list, i), "name"), *field = below(e, path, "name");
-	if (check_is_empty(obj_at(list, i), "name")) {
+	const char *name = obj_str(o, "name"), *field = check_below(e, path, "name");
+	if (check_is_empty(o, "name")) {
 		check_required(e, field, NULL);
 		return false;
 	}
 	const char *fault = name_fault(NAME_DNS_LABEL, str_of(name));
 	if (fault)
 		field_errors_add(e, FIELD_INVALID, field, "Invalid value: \"%s\": %s", name, fault);
-	for (size_t k = 0; !fault && k < i; k++)
-		if (cstr_eq(obj_str(obj_at(list, k), "name"), name)) {
-			field_errors_add(e, FIELD_DUPLICATE, field, "Duplicate value: \"%s\"",
-					 name);
-			return false;
-		}
-	return !fault;
+	if (!check_again(seen, name))
+		return !fault;
+	if (!fault)
+		field_errors_add(e, FIELD_DUPLICATE, field, "Duplicate value: \"%s\"", name);
+	return false;
 }
 
 /* --- volumes --- */
@@ -67,13 +49,61 @@ static void check_claims(const struct volumes *v)
 		const char *path = at(v->e, v->path, "volumes", i);
 		if (!check_is_empty(obj_at(v->claims, i), "metadata.name"))
 			continue;
-		check_required(v->e, below(v->e, path, "persistentVolumeClaim.claimName"), NULL);
-		check_required(v->e, below(v->e, path, "name"), NULL);
+		check_required(v->e, check_below(v->e, path, "persistentVolumeClaim.claimName"),
+			       NULL);
+		check_required(v->e, check_below(v->e, path, "name"), NULL);
 	}
+}
+
+/* One of them. */
+static void check_sources(struct field_errors *e, const char *path, const struct obj *volume)
+{
+	static const char *const sources[] = {"emptyDir",
+					      "hostPath",
+					      "gitRepo",
+					      "gcePersistentDisk",
+					      "awsElasticBlockStore",
+					      "secret",
+					      "nfs",
+					      "iscsi",
+					      "glusterfs",
+					      "flocker",
+					      "persistentVolumeClaim",
+					      "rbd",
+					      "cinder",
+					      "cephfs",
+					      "quobyte",
+					      "downwardAPI",
+					      "fc",
+					      "flexVolume",
+					      "configMap",
+					      "azureFile",
+					      "vsphereVolume",
+					      "photonPersistentDisk",
+					      "portworxVolume",
+					      "azureDisk",
+					      "storageos",
+					      "projected",
+					      "scaleIO",
+					      "csi",
+					      "ephemeral",
+					      "image"};
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
+		if (obj_has(volume, sources[i]) && n++ > 0)
+			check_forbidden(e,
+					check_below(e, path,
+						    strcmp(sources[i], "storageos") == 0
+							    ? "storageOS"
+							    : sources[i]),
+					"may not specify more than 1 volume type");
+	if (n == 0)
+		check_required(e, path, "must specify a volume type");
 }
 
 static void check_volumes(struct volumes *v)
 {
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	static const struct {
 		const char *source, *field;
 	} needs[] = {{"configMap", "name"},
@@ -83,7 +113,7 @@ static void check_volumes(struct volumes *v)
 	for (size_t i = 0; i < obj_len(v->list); i++) {
 		const char *path = at(v->e, v->path, "volumes", obj_len(v->claims) + i);
 		size_t before = v->e->n;
-		check_name(v->e, path, v->list, i);
+		check_sources(v->e, path, obj_at(v->list, i));
 		for (size_t k = 0; k < ARRAY_LEN(needs); k++) {
 			const struct obj *source = obj_get(obj_at(v->list, i), needs[k].source);
 			if (source && check_is_empty(source, needs[k].field))
@@ -92,41 +122,38 @@ static void check_volumes(struct volumes *v)
 							 needs[k].source, needs[k].field),
 					       NULL);
 		}
-		v->is_bad[i] = v->e->n > before;
+		check_name(v->e, path, obj_at(v->list, i), seen);
+		if (v->e->n == before)
+			(void)map_set(v->good, check_text(obj_at(v->list, i), "name"), NULL);
 	}
 }
 
 static bool has_volume(const struct volumes *v, const char *name)
 {
-	for (size_t i = 0; i < obj_len(v->list); i++)
-		if (!v->is_bad[i] && cstr_eq(obj_str(obj_at(v->list, i), "name"), name))
-			return true;
 	for (size_t i = 0; i < obj_len(v->claims); i++)
 		if (cstr_eq(obj_str(obj_at(v->claims, i), "metadata.name"), name))
 			return true;
-	return false;
+	return map_has(v->good, name);
 }
 
 static void check_mounts(const struct volumes *v, const char *path, const struct obj *mounts)
 {
 	struct field_errors *e = v->e;
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(mounts); i++) {
 		const struct obj *m = obj_at(mounts, i);
 		const char *here = at(e, path, "volumeMounts", i), *name = obj_str(m, "name");
 		const char *where = obj_str(m, "mountPath");
 		if (check_is_empty(m, "name"))
-			check_required(e, below(e, here, "name"), NULL);
+			check_required(e, check_below(e, here, "name"), NULL);
 		if (!has_volume(v, name ? name : ""))
-			field_errors_add(e, FIELD_NOT_FOUND, below(e, here, "name"),
+			field_errors_add(e, FIELD_NOT_FOUND, check_below(e, here, "name"),
 					 "Not found: \"%s\"", name ? name : "");
 		if (check_is_empty(m, "mountPath"))
-			check_required(e, below(e, here, "mountPath"), NULL);
-		for (size_t k = 0; where && k < i; k++)
-			if (cstr_eq(obj_str(obj_at(mounts, k), "mountPath"), where)) {
-				field_errors_add(e, FIELD_INVALID, below(e, here, "mountPath"),
-						 "Invalid value: \"%s\": must be unique", where);
-				break;
-			}
+			check_required(e, check_below(e, here, "mountPath"), NULL);
+		if (where && check_again(seen, where))
+			field_errors_add(e, FIELD_INVALID, check_below(e, here, "mountPath"),
+					 "Invalid value: \"%s\": must be unique", where);
 	}
 }
 
@@ -135,7 +162,7 @@ static void check_mounts(const struct volumes *v, const char *path, const struct
 static void check_ports(struct field_errors *e, const char *path, const struct obj *ports)
 {
 	for (size_t i = 0; i < obj_len(ports); i++) {
-		const char *here = below(e, at(e, path, "ports", i), "containerPort");
+		const char *here = check_below(e, at(e, path, "ports", i), "containerPort");
 		int64_t n = obj_i64(obj_at(ports, i), "containerPort", 0);
 		if (n == 0)
 			check_required(e, here, NULL);
@@ -158,6 +185,9 @@ static void check_value_from(struct field_errors *e, const char *path, const str
 				 "Invalid value: \"\": must specify one of: `fieldRef`, "
 				 "`resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or "
 				 "`fileKeyRef`");
+	if (n > 1)
+		check_invalid_text(e, path, "",
+				   "may not have more than one field specified at a time");
 	for (size_t i = 0; i < ARRAY_LEN(keyed); i++) {
 		const struct obj *ref = obj_get(from, keyed[i]);
 		const char *name = obj_str(ref, "name") ? obj_str(ref, "name") : "";
@@ -177,9 +207,9 @@ static void check_env(struct field_errors *e, const char *path, const struct obj
 		const char *here = at(e, path, "env", i);
 		const struct obj *from = obj_get(obj_at(env, i), "valueFrom");
 		if (check_is_empty(obj_at(env, i), "name"))
-			check_required(e, below(e, here, "name"), NULL);
+			check_required(e, check_below(e, here, "name"), NULL);
 		if (from)
-			check_value_from(e, below(e, here, "valueFrom"), from);
+			check_value_from(e, check_below(e, here, "valueFrom"), from);
 	}
 }
 
@@ -245,7 +275,7 @@ static void check_resources(struct field_errors *e, const char *path, const stru
 		    !quantity_read(str_of(most), &limit) ||
 		    (part ? request.nanos <= limit.nanos : request.nanos == limit.nanos))
 			continue;
-		field_errors_add(e, FIELD_INVALID, below(e, path, "requests"),
+		field_errors_add(e, FIELD_INVALID, check_below(e, path, "requests"),
 				 "Invalid value: \"%s\": must be %s to %s limit of %s", text,
 				 part ? "less than or equal" : "equal", it.key, most);
 	}
@@ -256,13 +286,29 @@ static void check_container(const struct volumes *v, const char *path, const str
 	static const char *const probes[] = {"livenessProbe", "readinessProbe", "startupProbe"};
 	struct field_errors *e = v->e;
 	if (check_is_empty(c, "image"))
-		check_required(e, below(e, path, "image"), NULL);
+		check_required(e, check_below(e, path, "image"), NULL);
 	check_ports(e, path, obj_get(c, "ports"));
 	check_env(e, path, obj_get(c, "env"));
 	check_mounts(v, path, obj_get(c, "volumeMounts"));
-	check_resources(e, below(e, path, "resources"), obj_get(c, "resources"));
+	check_resources(e, check_below(e, path, "resources"), obj_get(c, "resources"));
 	for (size_t i = 0; i < ARRAY_LEN(probes); i++)
-		check_probe(e, below(e, path, probes[i]), obj_get(c, probes[i]));
+		check_probe(e, check_below(e, path, probes[i]), obj_get(c, probes[i]));
+}
+
+/* One that ends before the others begin. */
+static void check_short_lived(struct field_errors *e, const char *path, const struct obj *c)
+{
+	static const char *const fields[] = {"livenessProbe", "readinessProbe", "startupProbe"};
+	const struct obj *hooks = obj_get(c, "lifecycle");
+	if (hooks &&
+	    !(obj_len(hooks) == 1 && obj_has(hooks, "stopSignal"))) /* of a feature that is off */
+		check_forbidden(e, check_below(e, path, "lifecycle"),
+				"may not be set for init containers without restartPolicy=Always");
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		if (obj_has(c, fields[i]))
+			check_forbidden(e, check_below(e, path, fields[i]),
+					"may not be set for init containers without "
+					"restartPolicy=Always");
 }
 
 void check_pod_spec(struct field_errors *e, const char *path, const struct obj *spec,
@@ -271,17 +317,20 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 	static const char *const lists[] = {"containers", "initContainers"};
 	struct volumes v = {
 		.list = obj_get(spec, "volumes"), .claims = claims, .e = e, .path = path};
-	v.is_bad = ARENA_ARRAY(e->arena, bool, obj_len(v.list) + 1);
+	CLEANUP(map_freep) struct map *good = v.good = map_new(NULL);
 	check_claims(&v);
 	check_volumes(&v);
 	if (!obj_len(obj_get(spec, "containers")))
-		check_required(e, below(e, path, "containers"), NULL);
+		check_required(e, check_below(e, path, "containers"), NULL);
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
 		const struct obj *list = obj_get(spec, lists[k]);
+		CLEANUP(map_freep) struct map *seen = map_new(NULL);
 		for (size_t i = 0; i < obj_len(list); i++) {
 			const char *here = at(e, path, lists[k], i);
-			check_name(e, here, list, i);
+			check_name(e, here, obj_at(list, i), seen);
 			check_container(&v, here, obj_at(list, i));
+			if (k > 0 && !cstr_eq(obj_str(obj_at(list, i), "restartPolicy"), "Always"))
+				check_short_lived(e, here, obj_at(list, i));
 		}
 	}
 }

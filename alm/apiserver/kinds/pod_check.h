@@ -1,14 +1,10 @@
-/* pod_check: the PodSpec of Pods and templates, and what the checks of all kinds share
- * (builtin_check.h). Pure. */
+/* pod_check: the PodSpec of Pods and templates (builtin_check.h). Pure. */
 #ifndef ALM_APISERVER_KINDS_POD_CHECK_H
 #define ALM_APISERVER_KINDS_POD_CHECK_H
 
 #include "alm/obj/field_error.h"
 #include "alm/obj/obj.h"
 
-bool check_is_empty(const struct obj *o, const char *field); /* absent, "" or no text */
-/* "Required value", and why (may be NULL). */
-void check_required(struct field_errors *e, const char *path, const char *why);
 /* A PodSpec, which may be absent. claims: volumeClaimTemplates of a StatefulSet, or NULL. */
 void check_pod_spec(struct field_errors *e, const char *path, const struct obj *spec,
 		    const struct obj *claims);

@@ -1,6 +1,7 @@
 /* services_check: what a Service may say. See services.h; the texts are a real 1.36's. */
 #include <string.h>
 
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/gvk.h"
@@ -44,7 +45,7 @@ static bool is_port(int64_t v)
 	return v >= 1 && v <= 65535;
 }
 
-static void check_name(const struct check *c, size_t i, const struct obj *ports)
+static void check_name(const struct check *c, size_t i, const struct obj *ports, struct map *seen)
 {
 	const char *name = obj_str(obj_at(ports, i), "name");
 	if (!name) {
@@ -56,12 +57,9 @@ static void check_name(const struct check *c, size_t i, const struct obj *ports)
 	if (fault)
 		field_errors_add(c->e, FIELD_INVALID, at(c, i, ".name"),
 				 "Invalid value: \"%s\": %s", name, fault);
-	for (size_t k = 0; !fault && k < i; k++)
-		if (cstr_eq(obj_str(obj_at(ports, k), "name"), name)) {
-			field_errors_add(c->e, FIELD_DUPLICATE, at(c, i, ".name"),
-					 "Duplicate value: \"%s\"", name);
-			return;
-		}
+	if (check_again(seen, arena_fmt(c->e->arena, "name %s", name)) && !fault)
+		field_errors_add(c->e, FIELD_DUPLICATE, at(c, i, ".name"),
+				 "Duplicate value: \"%s\"", name);
 }
 
 static void check_target(const struct check *c, size_t i, const struct obj *target)
@@ -72,7 +70,8 @@ static void check_target(const struct check *c, size_t i, const struct obj *targ
 				 "Invalid value: %lld: " RANGE_TEXT, (long long)v);
 }
 
-static void check_node_port(const struct check *c, size_t i, const struct obj *ports)
+static void check_node_port(const struct check *c, size_t i, const struct obj *ports,
+			    struct map *seen)
 {
 	const struct obj *p = obj_at(ports, i);
 	const char *protocol = obj_str(p, "protocol"), *type = obj_str(c->spec, "type");
@@ -93,10 +92,8 @@ static void check_node_port(const struct check *c, size_t i, const struct obj *p
 			(long long)port, SERVICES_PORT_MIN, SERVICES_PORT_MAX);
 		return;
 	}
-	bool taken = false;
-	for (size_t k = 0; k < i; k++)
-		taken |= obj_i64(obj_at(ports, k), "nodePort", 0) == port &&
-			 cstr_eq(obj_str(obj_at(ports, k), "protocol"), protocol);
+	bool taken = check_again(seen, arena_fmt(c->e->arena, "node %lld %s", (long long)port,
+						 protocol ? protocol : ""));
 	services_port_key(protocol, port, key);
 	if (taken || services_is_taken(c->services, key, c->own))
 		field_errors_add(c->e, FIELD_INVALID, at(c, i, ".nodePort"),
@@ -104,47 +101,45 @@ static void check_node_port(const struct check *c, size_t i, const struct obj *p
 				 (long long)port);
 }
 
-static void check_duplicate(const struct check *c, size_t i, const struct obj *ports)
+static void check_duplicate(const struct check *c, size_t i, const struct obj *ports,
+			    struct map *seen)
 {
 	const struct obj *p = obj_at(ports, i);
 	const char *protocol = obj_str(p, "protocol");
 	int64_t port = obj_i64(p, "port", 0);
-	for (size_t k = 0; k < i; k++) {
-		const struct obj *o = obj_at(ports, k);
-		if (obj_i64(o, "port", 0) != port || !cstr_eq(obj_str(o, "protocol"), protocol))
-			continue;
+	if (check_again(seen, arena_fmt(c->e->arena, "port %lld %s", (long long)port,
+					protocol ? protocol : "")))
 		field_errors_add(
 			c->e, FIELD_DUPLICATE, at(c, i, ""),
 			"Duplicate value: {\"Name\":\"\",\"Protocol\":\"%s\","
 			"\"AppProtocol\":null,\"Port\":%lld,\"TargetPort\":0,\"NodePort\":0}",
 			protocol, (long long)port);
-		return;
-	}
 }
 
-static void check_port(const struct check *c, size_t i, const struct obj *ports)
+static void check_port(const struct check *c, size_t i, const struct obj *ports, struct map *seen)
 {
 	static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
 	const struct obj *p = obj_at(ports, i);
 	int64_t port = obj_i64(p, "port", 0);
-	check_name(c, i, ports);
+	check_name(c, i, ports, seen);
 	if (!is_port(port))
 		field_errors_add(c->e, FIELD_INVALID, at(c, i, ".port"),
 				 "Invalid value: %lld: " RANGE_TEXT, (long long)port);
 	check_supported(c, at(c, i, ".protocol"), obj_str(p, "protocol"), protocols);
 	check_target(c, i, obj_get(p, "targetPort"));
-	check_node_port(c, i, ports);
-	check_duplicate(c, i, ports);
+	check_node_port(c, i, ports, seen);
+	check_duplicate(c, i, ports, seen);
 }
 
 static void check_ports(const struct check *c)
 {
 	const struct obj *ports = obj_get(c->spec, "ports");
 	bool headless = cstr_eq(obj_str(c->spec, "clusterIP"), "None");
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	if (!obj_len(ports) && services_has_address(c->o) && !headless)
 		field_errors_add(c->e, FIELD_REQUIRED, "spec.ports", "Required value");
 	for (size_t i = 0; i < obj_len(ports); i++)
-		check_port(c, i, ports);
+		check_port(c, i, ports, seen);
 }
 
 /* --- addresses --- */

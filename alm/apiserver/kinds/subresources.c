@@ -5,10 +5,14 @@
 #define PODS    "", "pods"
 #define CHANGE  (VERB_GET | VERB_PATCH | VERB_UPDATE)
 #define STREAM  (VERB_CREATE | VERB_GET)
+#define PROXY   (STREAM | VERB_DELETE | VERB_PATCH | VERB_UPDATE)
 #define OF_KIND NULL, NULL, NULL
 
 /* clang-format off */
 static const struct kind_subresource all[] = {
+	{"", "nodes", "proxy", PROXY, "", "v1", "NodeProxyOptions", true},
+	{"", "services", "proxy", PROXY, "", "v1", "ServiceProxyOptions", true},
+	{PODS, "proxy", PROXY, "", "v1", "PodProxyOptions", true},
 	{"", "namespaces", "finalize", VERB_UPDATE, OF_KIND, false},
 	{"", "serviceaccounts", "token", VERB_CREATE, "authentication.k8s.io", "v1", "TokenRequest", false},
 	{PODS, "attach", STREAM, "", "v1", "PodAttachOptions", true},

@@ -14,30 +14,41 @@
 #include "crds/marks.h"
 
 #define CRDS            "customresourcedefinitions"
-#define DOORS_BYTES_MAX 4096
+#define DOORS_MAX       100 /* as versions: each leads to one */
+#define DOOR_NAME_MAX   253
+#define DOORS_BYTES_MAX ((size_t)128 << 10)
 
 static const struct engine controller = {"system:apiserver", "kube-apiserver"};
 
 /* Serving. */
+
+static void open_door(struct crds *c, const struct obj *o, const char *group, const char *v)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(DOORS_BYTES_MAX);
+	const char *label = arena_strndup(a, group, strcspn(group, "."));
+	if (!kinds_has_group(c->server->kinds, group))
+		kinds_add(c->server->kinds, crd_door_new(o, group, label, v), crd_kind_free);
+}
 
 /* Instances of 2017 are of v1alpha1.GROUP, whatever the group of the definition was then. */
 static void open_doors(struct crds *c, const struct obj *o)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(DOORS_BYTES_MAX);
 	const char *was = meta_annotation(o, ANNOTATION_LEGACY_GROUP), *v;
-	const char *is = obj_str(o, "spec.group");
-	struct str group;
-	if (c->server->config.no_legacy || !was || !is ||
-	    !legacy_group(str_of(was), a, &group, &v) || !str_is(group, is) ||
-	    !kinds_find(c->server->kinds, is, v, obj_str(o, "spec.names.plural")))
+	const char *is = obj_str(o, "spec.group"), *plural = obj_str(o, "spec.names.plural");
+	struct str rest = was ? str_of(was) : STR_NONE, one, group;
+	const char *first = NULL;
+	if (c->server->config.no_legacy || !is)
 		return;
-	const char *const groups[] = {was, arena_fmt(a, "v1alpha1.%s", is)};
-	for (size_t i = 0; i < ARRAY_LEN(groups) && (i == 0 || !cstr_eq(was, groups[i])); i++) {
-		const char *label = arena_strndup(a, groups[i], strcspn(groups[i], "."));
-		if (!kinds_has_group(c->server->kinds, groups[i]))
-			kinds_add(c->server->kinds, crd_door_new(o, groups[i], label, v),
-				  crd_kind_free);
+	for (size_t n = 0; n < DOORS_MAX && str_next(&rest, ',', &one); n++) {
+		if (one.len > DOOR_NAME_MAX || !legacy_group(one, a, &group, &v) ||
+		    !str_is(group, is) || !kinds_find(c->server->kinds, is, v, plural))
+			continue;
+		open_door(c, o, arena_strndup(a, one.ptr, one.len), v);
+		first = first ? first : v;
 	}
+	if (first)
+		open_door(c, o, arena_fmt(a, "v1alpha1.%s", is), first);
 }
 
 static void serve(struct crds *c, const struct obj *o)

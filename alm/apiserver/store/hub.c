@@ -115,13 +115,7 @@ static const char added[] = "ADDED", modified[] = "MODIFIED", deleted[] = "DELET
 
 static bool text_matches(struct watcher *w, struct text *t)
 {
-	if (!t)
-		return false;
-	if (!w->options.selective)
-		return true;
-	CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
-	const struct obj *o = convert_read(w->request->kind, t, a);
-	return o && options_match(&w->options, o);
+	return t && list_matches(w->request, &w->options, t);
 }
 
 /* It stopped matching: the last matching state, under the revision of the change. */

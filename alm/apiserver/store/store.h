@@ -28,10 +28,11 @@ struct store;
 #define STORE_UID_TEXT        37
 
 /* Immutable, reference counted, NUL-terminated. stamp is kind.stamp of the schema under which the
- * text is known to be pruned and defaulted (convert.h). */
+ * text is known to be pruned and defaulted (convert.h). labels: selector_bits() of its labels in two
+ * halves, set by the first selector that read it; 0 until then. */
 struct text {
 	unsigned refs, len;
-	uint32_t stamp;
+	uint32_t stamp, labels[2];
 	char bytes[];
 };
 struct text *text_new(struct str s);
@@ -185,5 +186,7 @@ size_t store_change_after(const struct store *s, int64_t rv);
 
 /* Texts of the canonical form. */
 bool text_uid(struct str object, char out[STORE_UID_TEXT]);
+/* metadata.labels as it stands there, found without reading the rest; "": there are none. */
+struct str text_labels(struct str object);
 
 #endif

@@ -9,6 +9,7 @@ struct text *text_new(struct str s)
 	t->refs = 1;
 	t->len = (unsigned)s.len;
 	t->stamp = 0;
+	t->labels[0] = t->labels[1] = 0;
 	if (s.len)
 		memcpy(t->bytes, s.ptr, s.len);
 	t->bytes[s.len] = '\0';
@@ -46,4 +47,50 @@ bool text_uid(struct str object, char out[STORE_UID_TEXT])
 	memcpy(out, rest.ptr + at + 7, STORE_UID_TEXT - 1);
 	out[STORE_UID_TEXT - 1] = '\0';
 	return true;
+}
+
+/* Behind the quote that ends the string; end where none does. */
+static const char *skip_string(const char *p, const char *end)
+{
+	for (; p < end; p++) {
+		if (*p == '"')
+			return p + 1;
+		if (*p == '\\' && end - p > 1)
+			p++; /* what it escapes */
+	}
+	return end;
+}
+
+/* The comma or brace behind a value of a map, or end. */
+static const char *skip_value(const char *p, const char *end)
+{
+	size_t depth = 0;
+	while (p < end && (depth || (*p != ',' && *p != '}'))) {
+		char c = *p++;
+		if (c == '"')
+			p = skip_string(p, end);
+		depth += c == '{' || c == '[';
+		depth -= c == '}' || c == ']';
+	}
+	return p;
+}
+
+struct str text_labels(struct str object)
+{
+	static const char begin[] = "\"metadata\":{";
+	ptrdiff_t at = str_find(object, str_of(begin));
+	if (at < 0)
+		return STR("");
+	const char *p = object.ptr + at + strlen(begin), *end = object.ptr + object.len;
+	while (p < end && *p == '"') {
+		const char *key = p + 1, *colon = skip_string(key, end);
+		if (colon == end || *colon != ':')
+			break;
+		p = skip_value(colon + 1, end);
+		if (str_is(str_n(key, (size_t)(colon - key) - 1), "labels"))
+			return str_n(colon + 1, (size_t)(p - colon) - 1);
+		if (p < end && *p == ',')
+			p++;
+	}
+	return STR("");
 }

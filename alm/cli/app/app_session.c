@@ -141,6 +141,7 @@ int app_session_overview(struct session *s, struct overview_input *in, struct er
 			&in->strategies, err) < 0 ||
 	    session_get(s, "/apis/app.coreos.com/v1alpha1/catalogs", &in->catalogs, err) < 0)
 		return -err->code;
+	in->now_ns = loop_now(session_loop(s));
 	/* a server of an older ALM does not have the kind */
 	struct error absent = ERROR_INIT;
 	if (session_get(s, "/apis/app.coreos.com/v1alpha1/bundles", &in->bundles, &absent) < 0 &&

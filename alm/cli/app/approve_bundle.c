@@ -23,6 +23,14 @@ static const char *user_of(struct session *s)
 	return obj_str(reply.body, "status.userInfo.username");
 }
 
+/* Their digest, if it is orphans that are held; NULL: it is a revision. */
+static const char *held_orphans(const struct obj *bundle)
+{
+	struct condition held;
+	bool is = condition_get(bundle, "PruneHeld", &held) && cstr_eq(held.reason, "OrphansHeld");
+	return is ? obj_str(bundle, "status.orphansDigest") : NULL;
+}
+
 static int approve(struct cli *c, struct session *s, const char *name, struct error *err)
 {
 	const struct obj *bundle;
@@ -38,6 +46,9 @@ static int approve(struct cli *c, struct session *s, const char *name, struct er
 	CLEANUP(obj_unrefp) struct obj *patch = obj_map();
 	struct obj *prune = obj_map();
 	obj_set_str(prune, "commit", commit);
+	const char *orphans = held_orphans(bundle);
+	if (orphans) /* these, and none that come later */
+		obj_set_str(prune, "orphans", orphans);
 	obj_set_str(prune, "reason", cli_value(c, "reason"));
 	obj_set_str(prune, "by", user_of(s));
 	obj_set_path(patch, "spec.approvals.prune", prune);
@@ -48,7 +59,11 @@ static int approve(struct cli *c, struct session *s, const char *name, struct er
 		.body = patch};
 	if (session_send(s, &q, &reply, err) < 0)
 		return -err->code;
-	term_print("approved the deletes of bundle/%s at %.12s\n", name, commit);
+	if (orphans)
+		term_print("approved the deletes of %lld orphans of bundle/%s\n",
+			   (long long)obj_i64(bundle, "status.orphanCount", 0), name);
+	else
+		term_print("approved the deletes of bundle/%s at %.12s\n", name, commit);
 	return 0;
 }
 

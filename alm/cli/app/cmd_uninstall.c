@@ -268,11 +268,17 @@ static int delete_rights(struct uninstall *u, struct error *err)
 	return 0;
 }
 
-/* What the chart brings with auditRecords: an APIService that leads nowhere would stop the deletion of
- * every namespace of the cluster. */
-static int delete_records(struct uninstall *u, struct error *err)
+/* What the chart brings with auditRecords and admissionWebhook: an APIService that leads nowhere would
+ * stop the deletion of every namespace of the cluster, a webhook that nobody answers every write of an
+ * InstallStrategy, the one that takes its finalizer away included. */
+static int delete_services(struct uninstall *u, struct error *err)
 {
 	static const char *const objects[][3] = {
+		{"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/",
+		 "ValidatingWebhookConfiguration", "approvals.opinstaller.coreos.com"},
+		{"/api/v1/namespaces/alm-system/services/", "Service", "alm-webhook"},
+		{RIGHTS "clusterrolebindings/", "ClusterRoleBinding", "alm-controller-webhook"},
+		{RIGHTS "clusterroles/", "ClusterRole", "alm-controller-webhook"},
 		{"/apis/apiregistration.k8s.io/v1/apiservices/", "APIService",
 		 "v1alpha1.audit.app.coreos.com"},
 		{"/api/v1/namespaces/alm-system/services/", "Service", "alm-records"},
@@ -334,8 +340,8 @@ static int run(struct cli *c, struct error *err)
 	u.end_ns = loop_mono(session_loop(s)) + timeout;
 	if (own_manifest_deployment(s, &live, err) < 0 ||
 	    (!cli_flag(c, "keep-apps") && check_apps(&u, err) < 0) ||
-	    stop_controllers(&u, err) < 0 || release_all(&u, err) < 0 ||
-	    delete_records(&u, err) < 0 || delete_definitions(&u, err) < 0 ||
+	    stop_controllers(&u, err) < 0 || delete_services(&u, err) < 0 ||
+	    release_all(&u, err) < 0 || delete_definitions(&u, err) < 0 ||
 	    delete_rights(&u, err) < 0 || delete_manifest(&u, err) < 0)
 		return -err->code;
 	if (own_manifest_release(live))

@@ -1,5 +1,6 @@
 #include "alm/cli/app/overview.h"
 
+#include "alm/base/clock.h"
 #include "alm/engine/stalled.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
@@ -352,23 +353,50 @@ static struct obj *catalog_objs(const struct obj *catalogs, struct arena *a)
 	return list;
 }
 
+/* What is in the namespaces of a bundle and was declared by nobody, and when it goes. */
+static struct obj *orphan_objs(const struct obj *bundle, int64_t now_ns, struct arena *a)
+{
+	const struct obj *orphans = obj_path(bundle, "status.orphans");
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < obj_len(orphans); i++) {
+		const struct obj *o = obj_at(orphans, i);
+		const char *at = obj_str(o, "deleteAt"), *why = obj_str(o, "message");
+		char left[CLOCK_TEXT_MAX];
+		int64_t at_ns = 0;
+		struct obj *row = obj_map();
+		set_if(row, "what",
+		       arena_fmt(a, "%s %s/%s", obj_str(o, "kind"), obj_str(o, "namespace"),
+				 obj_str(o, "name")));
+		if (at && !why && clock_parse(str_of(at), &at_ns)) {
+			duration_human(at_ns > now_ns ? at_ns - now_ns : 0, left);
+			why = arena_fmt(a, "deleted in %s", left);
+		}
+		set_if(row, "text", why ? why : "it is held");
+		obj_append(list, row);
+	}
+	return list;
+}
+
 /* What a person does about a bundle in that state; NULL: it goes on by itself. */
 static const char *bundle_next(const struct obj *o, const char *state, struct arena *a)
 {
 	static const char *const well[] = {
 		"",        "Synced",  "New",         "Fetching", "Rendering", "Planning",
 		"Rolling", "Soaking", "RollingBack", "Deleting", NULL};
-	if (cstr_in(state, well))
-		return NULL;
-	if (cstr_eq(state, "AwaitingApproval"))
+	bool held = condition_is(o, "PruneHeld", "True");
+	if (cstr_in(state, well) && !held)
+		return condition_is(o, "OrphansUnknown", "True")
+			       ? nextstep_new(a, NULL, "alm describe bundle %s", meta_name(o))
+			       : NULL;
+	if (held || cstr_eq(state, "AwaitingApproval"))
 		return nextstep_new(a, NULL, "alm approve bundle/%s --prune --reason TEXT",
 				    meta_name(o));
 	return nextstep_new(a, NULL, "alm describe bundle %s", meta_name(o));
 }
 
-static struct obj *bundle_objs(const struct obj *bundles, struct arena *a)
+static struct obj *bundle_objs(const struct overview_input *in, struct arena *a)
 {
-	const struct obj *items = obj_get(bundles, "items");
+	const struct obj *items = obj_get(in->only ? NULL : in->bundles, "items");
 	struct obj *list = obj_list();
 	struct condition ready;
 	for (size_t i = 0; i < obj_len(items); i++) {
@@ -379,6 +407,14 @@ static struct obj *bundle_objs(const struct obj *bundles, struct arena *a)
 		set_if(row, "state", state);
 		set_if(row, "revision", obj_str(o, "status.revision"));
 		set_if(row, "message", condition_get(o, "Ready", &ready) ? ready.message : "");
+		if (condition_is(o, "OrphansUnknown", "True") &&
+		    condition_get(o, "OrphansUnknown", &ready))
+			set_if(row, "orphansUnknown", ready.message);
+		obj_set(row, "orphans", orphan_objs(o, in->now_ns, a));
+		set_if(row, "held",
+		       condition_get(o, "PruneHeld", &ready) && cstr_eq(state, "Synced")
+			       ? ready.message
+			       : "");
 		const char *next = bundle_next(o, state ? state : "", a);
 		if (next)
 			set_next(row, next);
@@ -399,6 +435,6 @@ struct obj *overview_new(const struct overview_input *in, struct arena *a)
 		obj_set_str(o, "server", in->server);
 	obj_set(o, "apps", apps);
 	obj_set(o, "catalogs", catalog_objs(in->catalogs, a));
-	obj_set(o, "bundles", bundle_objs(in->only ? NULL : in->bundles, a));
+	obj_set(o, "bundles", bundle_objs(in, a));
 	return o;
 }

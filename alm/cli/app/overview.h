@@ -13,13 +13,14 @@ struct overview_input {
 	/* lists, as the server gives them; bundles NULL: it has none */
 	const struct obj *apps, *strategies, *catalogs, *bundles;
 	const char *only;   /* this app alone; NULL: all */
+	int64_t now_ns;     /* for what is told as left */
 	const char *server; /* what it suffers from; NULL: nothing */
 };
 
 /*
  * {server: what it suffers from, if anything, apps: [{name, installed, available, mode, ready,
  * state, message, waits: [...]}], catalogs: [{name, reason, message}], bundles: [{name, state,
- * revision, message}]}: of the catalogs only those in trouble. A wait is {what, version, reason, message, next: [...]}: next are commands in order,
+ * revision, message, orphans: [{what, text}]}]}: of the catalogs only those in trouble. A wait is {what, version, reason, message, next: [...]}: next are commands in order,
  * "# what they do" behind; an empty one goes on by itself. Owned.
  */
 struct obj *overview_new(const struct overview_input *in, struct arena *a);

@@ -5,7 +5,8 @@
 #include "alm/cli/app/overview.h"
 #include "alm/cli/kube/printer.h"
 
-#define DIGEST_SHOWN 12 /* hex digits of a digest that text shows */
+#define ORPHANS_SHOWN 10
+#define DIGEST_SHOWN  12 /* hex digits of a digest that text shows */
 
 /* Digests are cut: a person compares the beginning. */
 static void add_short(struct str text, struct strbuf *b)
@@ -85,6 +86,22 @@ static void print_wait(const char *app, const struct obj *w, struct strbuf *b)
 	print_next(obj_get(w, "next"), b);
 }
 
+static void print_orphans(const struct obj *bundle, struct strbuf *b)
+{
+	const struct obj *orphans = obj_get(bundle, "orphans");
+	size_t n = obj_len(orphans);
+	for (size_t i = 0; i < n && i < ORPHANS_SHOWN; i++)
+		visible_addf(b, "  Orphan %s: not declared; %s\n",
+			     obj_str(obj_at(orphans, i), "what"),
+			     obj_str(obj_at(orphans, i), "text"));
+	if (n > ORPHANS_SHOWN)
+		visible_addf(b, "  and %zu more\n", n - ORPHANS_SHOWN);
+	if (obj_str(bundle, "orphansUnknown"))
+		visible_addf(b, "  Orphans are not known: %s\n", obj_str(bundle, "orphansUnknown"));
+	if (*obj_str(bundle, "held"))
+		visible_addf(b, "  PruneHeld: %s\n", obj_str(bundle, "held"));
+}
+
 /* All of them in a line each, and what those in trouble wait for. How many these are. */
 static size_t print_bundles(const struct obj *bundles, struct strbuf *b)
 {
@@ -99,9 +116,10 @@ static size_t print_bundles(const struct obj *bundles, struct strbuf *b)
 		if (!synced && *obj_str(o, "message"))
 			visible_addf(b, ": %s", obj_str(o, "message"));
 		strbuf_addc(b, '\n');
+		print_orphans(o, b);
 		if (next)
 			print_next(next, b);
-		n += !synced;
+		n += !synced || next || obj_len(obj_get(o, "orphans"));
 	}
 	return n;
 }

@@ -4,6 +4,7 @@
 
 #define OUTPUT_BYTES ((size_t)32 << 20)
 #define WALL_NS      (5 * NS_PER_MIN) /* of a fetch or a push, too */
+#define USERS_NS     NS_PER_HOUR      /* with hooks that may test what is pushed */
 
 int bundle_git_open(struct bundle_git *q, const char *dir, struct arena *a, struct error *err)
 {
@@ -50,7 +51,8 @@ void bundle_git_wait(struct bundle_git *q)
 
 void bundle_git_ask(struct bundle_git *q, struct str input, const char *const *args)
 {
-	const struct git_stage stage = {*args, OUTPUT_BYTES, WALL_NS, answered};
+	const int64_t wall_ns = q->place.is_users ? USERS_NS : WALL_NS;
+	const struct git_stage stage = {*args, OUTPUT_BYTES, wall_ns, answered};
 	(void)git_run(&q->place, &stage, input, args, q);
 	bundle_git_wait(q);
 }

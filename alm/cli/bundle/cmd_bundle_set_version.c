@@ -224,6 +224,7 @@ static int perform(struct change *x, struct error *err)
 	const char *repo = NULL;
 	bool pushes = cli_flag(x->c, "push");
 	x->git.place.env = environment_of(x->git.a, NULL);
+	x->git.place.is_users = true;
 	if (ask_line(x, GIT_ARGS("rev-parse", "--absolute-git-dir"), &repo, err) < 0 ||
 	    ask_line(x, GIT_ARGS("rev-parse", "--show-prefix"), &x->prefix, err) < 0)
 		return -err->code;
@@ -281,9 +282,9 @@ const struct cmd cmd_bundle_set_version = {
 		"at "
 		"most 5 times, when somebody else was faster; work tree and index are not looked "
 		"at. "
-		"Names, signing and credentials are those of git for this user; there is no "
-		"terminal "
-		"to ask for a password.",
+		"git runs as in a shell of this user, with his names, signing, credentials and "
+		"hooks, and what it leaves running goes on; but there is no terminal to ask for a "
+		"password, and a step of it ends after an hour.",
 	.examples = "alm bundle set-version my-app 1.4.2 --push",
 	.options = options,
 	.args = {2, 2},

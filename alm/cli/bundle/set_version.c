@@ -6,7 +6,8 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-#define TRIES_MAX   1000 /* places of a file in which the old text stands */
+#define PLACES_MAX  500                 /* of a file, in which the old text stands: each is tried */
+#define TRY_BYTES   ((size_t)256 << 20) /* of memory to read the file once more */
 #define VERSION_MAX 128
 
 /* Where the version of an object is. */
@@ -115,11 +116,11 @@ static size_t find(const struct flat *f, const char *name, const char *version, 
 
 /* --- the text --- */
 
-static int flat_of(const struct files *f, const struct files_entry *e, struct str text,
-		   struct flat *ret, struct error *err)
+static int flat_of(struct arena *a, const struct files_entry *e, struct str text, struct flat *ret,
+		   struct error *err)
 {
-	struct files one = {.a = f->a};
-	flat_init(ret, f->a);
+	struct files one = {.a = a};
+	flat_init(ret, a);
 	return files_add(&one, e->path, text, err) < 0 ? -err->code
 						       : files_flat(&one, "default", ret, err);
 }
@@ -147,26 +148,48 @@ static struct str replaced(struct arena *a, struct str text, size_t at, const ch
 	return str_of(s);
 }
 
+/* Can a text of YAML begin and end there? A part of a longer word needs no try. */
+static bool is_place(struct str text, size_t at, size_t len)
+{
+	const char *before = at ? strchr(" \t\n\r\"'{[,:", text.ptr[at - 1]) : NULL;
+	size_t end = at + len;
+	return before && *before &&
+	       (end == text.len || (text.ptr[end] && strchr(" \t\n\r\"'}],", text.ptr[end])));
+}
+
+/* Does the file with new in the place of old say what is wanted, and no more? *ret: its text, in a.
+ * What it takes to find out is let go of: a large file has many places. */
+static bool fits(struct arena *a, const struct files_entry *e, const struct flat *want, size_t at,
+		 const char *old, const char *new, struct str *ret)
+{
+	CLEANUP(arena_freep) struct arena *one = arena_new(TRY_BYTES);
+	struct flat got;
+	struct error ignored = ERROR_INIT;
+	struct str text = replaced(one, e->text, at, old, new);
+	if (flat_of(one, e, text, &got, &ignored) < 0 || !same(&got, want))
+		return false;
+	*ret = str_n(arena_text(a, text.ptr, text.len), text.len);
+	return true;
+}
+
 /* Each place where the old text stands, until one makes of the file what is wanted. */
 static int edit(const struct files *f, const struct files_entry *e, const struct flat *want,
 		const struct scalar *x, struct str *ret, struct error *err)
 {
 	const char *quoted = arena_fmt(f->a, "\"%s\"", x->new);
-	size_t len = strlen(x->old), tries = 0;
-	for (size_t at = 0; at + len <= e->text.len && tries < TRIES_MAX; at++) {
-		if (memcmp(e->text.ptr + at, x->old, len) != 0)
+	size_t len = strlen(x->old), places = 0;
+	for (size_t at = 0; at + len <= e->text.len; at++) {
+		if (memcmp(e->text.ptr + at, x->old, len) != 0 || !is_place(e->text, at, len))
 			continue;
-		const char *const forms[] = {x->new, quoted};
-		for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
-			struct flat got;
-			struct error ignored = ERROR_INIT;
-			struct str text = replaced(f->a, e->text, at, x->old, forms[i]);
-			tries++;
-			if (flat_of(f, e, text, &got, &ignored) == 0 && same(&got, want)) {
-				*ret = text;
-				return 0;
-			}
-		}
+		if (places++ == PLACES_MAX)
+			return error_set(
+				err, E_LIMIT,
+				"%s: \"%s\" stands in more than %d places of the file, and "
+				"none of the first is the version; change it by hand",
+				x->key, x->old, PLACES_MAX);
+		if (fits(f->a, e, want, at, x->old, x->new, ret) ||
+		    fits(f->a, e, want, at, x->old, quoted, ret))
+			return 0;
 	}
 	return error_set(err, E_INVALID,
 			 "%s: \"%s\" does not stand there as one text that could be changed by "
@@ -202,7 +225,7 @@ int set_version_find(const struct files *f, const char *name, const char *versio
 	if (cstr_eq(x.old, x.new))
 		return 0;
 	const struct files_entry *e = files_get(f, ret->path);
-	if (!e || flat_of(f, e, e->text, &want, err) < 0)
+	if (!e || flat_of(f->a, e, e->text, &want, err) < 0)
 		return e ? -err->code : error_set(err, E_NOTFOUND, "%s is gone", ret->path);
 	if (find(&want, name, version, NULL, &y) != 1)
 		return error_set(err, E_INVALID, "%s: several objects of that name", ret->path);

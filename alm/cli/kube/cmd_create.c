@@ -16,6 +16,25 @@ static const struct cmd_option options[] = {
 	{0},
 };
 
+/* Its version joins the others. */
+static int add_version(struct cli *c, struct session *s, const struct manifest_item *m,
+		       const struct resource *r, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *patch = obj_map();
+	obj_set_path(patch, "spec.versions", obj_ref(obj_path(m->o, "spec.versions")));
+	struct session_request q = {
+		.method = "PATCH",
+		.target = session_target(s, r, NULL, meta_name(m->o),
+					 write_query(c, "alm-create", "")),
+		.content_type = MERGE_PATCH,
+		.body = patch,
+	};
+	struct session_reply reply;
+	if (session_send(s, &q, &reply, err) < 0)
+		return error_wrap(err, "%s", m->file);
+	return write_print(c, reply.body, "configured", err);
+}
+
 static int create(struct cli *c, struct session *s, const struct manifest_item *m,
 		  struct error *err)
 {
@@ -23,6 +42,8 @@ static int create(struct cli *c, struct session *s, const struct manifest_item *
 	int rc = session_kind(s, m->o, &r, err);
 	if (rc < 0)
 		return error_wrap(err, "%s", m->file);
+	if (m->is_new_version)
+		return add_version(c, s, m, &r, err);
 	struct session_request q = {
 		.method = "POST",
 		.target = session_target(s, &r, write_namespace(s, &r, m->o), NULL,

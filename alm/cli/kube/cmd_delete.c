@@ -270,6 +270,13 @@ static int delete_files(struct delete *d, struct error *err)
 		struct target t = {0};
 		r = write_modern(d->c, d->s, &m.items[i - 1], err);
 		const struct obj *o = m.items[i - 1].o;
+		if (r >= 0 && m.items[i - 1].has_more)
+			r = error_set(
+				err, E_REFUSED,
+				"%s:%d: %s has other versions, too, and all of them would go, "
+				"with their objects: alm delete crd %s does that",
+				m.items[i - 1].file, m.items[i - 1].line, meta_name(o),
+				meta_name(o));
 		if (r >= 0)
 			r = session_kind(d->s, o, &t.resource, err);
 		if (r < 0)

@@ -25,7 +25,7 @@ static int add(struct cli *c, struct manifest *m, const struct obj *o, const cha
 	if (m->n == MANIFEST_OBJECTS_MAX)
 		return error_set(err, E_LIMIT, "more than %d objects", MANIFEST_OBJECTS_MAX);
 	ARENA_GROW(c->arena, m->items, m->cap, m->n, 16);
-	m->items[m->n++] = (struct manifest_item){o, file, line};
+	m->items[m->n++] = (struct manifest_item){.o = o, .file = file, .line = line};
 	return 0;
 }
 

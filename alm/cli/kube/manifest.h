@@ -12,6 +12,9 @@ struct manifest {
 		const struct obj *o; /* arena */
 		const char *file;
 		int line;
+		/* A definition of 2017 of which the server has the definition: with this version not
+		 * in it, and with others. write_modern() */
+		bool is_new_version, has_more;
 	} *items;
 	size_t n, cap;
 };

@@ -7,7 +7,32 @@
 #include "alm/cli/term.h"
 #include "alm/io/http.h"
 #include "alm/obj/meta.h"
-#include "crds/legacy.h"
+#include "crds/legacy_crd.h"
+
+/* In 2017 each version of a kind was a definition of its own. */
+static int join_versions(struct cli *c, struct session *s, struct manifest_item *m,
+			 struct error *err)
+{
+	struct resource r;
+	struct error absent = ERROR_INIT;
+	const struct obj *there = NULL;
+	if (session_kind(s, m->o, &r, err) < 0 ||
+	    session_get(s, session_target(s, &r, NULL, meta_name(m->o), NULL), &there, &absent) < 0)
+		return absent.code && absent.code != E_NOTFOUND ? error_copy(err, &absent)
+								: -err->code;
+	if (legacy_crd_fits(there, m->o, err) < 0)
+		return -err->code;
+	struct obj *now = obj_keep(c->arena, obj_copy(m->o));
+	legacy_crd_join(there, now);
+	m->is_new_version = !legacy_crd_has(there, m->o);
+	m->has_more = obj_len(obj_path(now, "spec.versions")) > 1;
+	if (m->is_new_version)
+		term_error("Warning: %s:%d: %s is there; this is its version %s\n", m->file,
+			   m->line, meta_name(there),
+			   obj_str(obj_at(obj_path(m->o, "spec.versions"), 0), "name"));
+	m->o = now;
+	return 0;
+}
 
 int write_modern(struct cli *c, struct session *s, struct manifest_item *m, struct error *err)
 {
@@ -21,8 +46,12 @@ int write_modern(struct cli *c, struct session *s, struct manifest_item *m, stru
 		return 0;
 	for (size_t i = 0; i < now.n_warnings; i++)
 		term_error("Warning: %s:%d: %s\n", m->file, m->line, now.warnings[i]);
+	bool says_one = !obj_len(obj_path(m->o, "spec.versions"));
 	m->o = now.o;
-	return 0;
+	if (!s || !says_one || !cstr_eq(meta_kind(m->o), LEGACY_CRD_KIND))
+		return 0;
+	rc = join_versions(c, s, m, err);
+	return rc < 0 ? error_wrap(err, "%s:%d", m->file, m->line) : 0;
 }
 
 bool write_is_dry(const struct cli *c)

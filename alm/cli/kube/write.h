@@ -18,7 +18,7 @@ int write_check_dry(const struct cli *c, struct error *err);
 bool write_is_dry(const struct cli *c);
 /* A document in the form of 2017 becomes the one of today (crds/legacy.h), with a warning for each
  * change on standard error; an instance only if the server does not know its kind as it is. s NULL:
- * no server is asked. */
+ * no server is asked; else a definition gets the versions that the one on the server has besides. */
 int write_modern(struct cli *c, struct session *s, struct manifest_item *m, struct error *err);
 /* "fieldManager=X&fieldValidation=Strict[&dryRun=All][&more]" */
 const char *write_query(struct cli *c, const char *manager, const char *more);

@@ -314,7 +314,7 @@ static int run(struct cli *cli, struct error *err)
 	c.ns = c.ns ? c.ns : "default";
 	if (plugins_open(c.loop, variable("ALM_PLUGIN_DIR"), variable, &c.plugins, err) >= 0 &&
 	    run_options_read(&c, err) >= 0 &&
-	    run_renderer_new(cli, c.loop, c.plugins, &c.renderer, err) >= 0) {
+	    run_renderer_new(cli, c.loop, c.plugins, &c.databases, &c.renderer, err) >= 0) {
 		const struct run_cluster cluster = {connect_client, &c, c.watch.map};
 		run_renderer_connect(c.renderer, &cluster);
 		if (cli_flag(cli, "render-only"))

@@ -23,7 +23,8 @@ struct run_command {
 	int64_t interval_ns, max_deletes;
 	const char *ns, *bundle;
 	struct run_watch watch;
-	const char *plugin;    /* TRIGGER_KEYED: NAME of trigger-NAME */
+	const char *plugin; /* TRIGGER_KEYED: NAME of trigger-NAME */
+	struct databases databases;
 	struct sql_config sql; /* TRIGGER_KEYED without a plugin */
 	struct plugins *plugins;
 	struct run_trigger *keys;

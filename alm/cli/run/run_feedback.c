@@ -135,8 +135,8 @@ int run_feedback_open(const struct cli *c, struct loop *l, struct audit *audit, 
 	f->audit = audit;
 	if (metrics_server_start(l, &mc, &f->server, err) < 0)
 		return -err->code;
-	if (run_report_new(c, l, &f->report, err) < 0 ||
-	    run_report_begin(f->report, audit, db, on_idle, f, err) < 0 ||
+	const struct run_report_log log = {audit, db, on_idle, f};
+	if (run_report_open(c, l, &log, &f->report, err) < 0 ||
 	    open_webhook(f, c, audit, db, err) < 0)
 		return -err->code;
 	if (f->webhook || f->report)

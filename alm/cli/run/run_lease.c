@@ -117,13 +117,24 @@ void run_lease_waits(struct run_lease *l, const char *holder)
 		too_late(l);
 }
 
+/* The server names the one that it was asked for now; the next one would be missing then. */
+static const char *missing_right(const struct run_lease *l, const char *why, struct arena *a)
+{
+	return arena_fmt(a,
+			 "%s; a run takes get, create and update of leases.coordination.k8s.io in "
+			 "namespace %s (and create of namespaces, where it is not there)",
+			 why, l->ns);
+}
+
 void run_lease_failing(struct run_lease *l, const struct error *err)
 {
 	bool stays = error_retry(err->code) == RETRY_NEVER || err->code == E_FORBIDDEN ||
 		     err->code == E_UNAUTHORIZED;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	const char *why = err->code == E_FORBIDDEN ? missing_right(l, err->msg, a) : err->msg;
 	l->foreign = false;
-	if (is_news(l, err->msg) && !l->ends)
-		term_error("alm: Lease %s/%s: %s; tried again\n", l->ns, l->name, err->msg);
+	if (is_news(l, why) && !l->ends)
+		term_error("alm: Lease %s/%s: %s; tried again\n", l->ns, l->name, why);
 	(void)term_flush();
 	if (l->ends && stays)
 		too_late(l);

@@ -38,6 +38,22 @@ struct run_live_read {
 
 static void read_next(void *arg);
 
+void run_live_imports(struct run_live_wants *w, const char *const *names, size_t n,
+		      const struct database_queries *queries, struct arena *a)
+{
+	const char **lists = ARENA_ARRAY(a, const char *, n + 1);
+	const struct database_query **found = ARENA_ARRAY(a, const struct database_query *, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		const struct database_query *q = database_query_find(queries, names[i]);
+		if (q)
+			found[w->n_queries++] = q;
+		else if (cstr_has_suffix(names[i], "/list"))
+			lists[w->n_lists++] = names[i];
+	}
+	w->lists = lists;
+	w->queries = found;
+}
+
 bool run_live_asks(const struct run_live_wants *w)
 {
 	for (size_t i = 0; w->from && i < w->from->n; i++)
@@ -95,6 +111,11 @@ static size_t n_sources(const struct run_live_read *r)
 static const struct config_from *source_of(const struct run_live_read *r)
 {
 	return &r->w->from->items[r->at];
+}
+
+static const struct database_query *query_of(const struct run_live_read *r)
+{
+	return r->w->queries[r->at - n_sources(r) - r->w->n_lists];
 }
 
 /* --- the end of one --- */
@@ -292,6 +313,32 @@ static void read_list(struct run_live_read *r)
 			       has_list_kind, r);
 }
 
+/* --- queries --- */
+
+static void has_query(void *arg, struct obj *answer, const struct error *err)
+{
+	struct run_live_read *r = arg;
+	const struct obj *rows = answer ? obj_get(obj_keep(r->a, answer), "rows") : NULL;
+	if (err) {
+		fail(r, err);
+		return;
+	}
+	obj_set(r->lists, query_of(r)->name, rows ? obj_ref(rows) : obj_list());
+	r->at++;
+	read_next(r);
+}
+
+static int read_query(struct run_live_read *r, struct error *err)
+{
+	const struct database_query *q = query_of(r);
+	r->sql = (struct render_call){.done = has_query, .arg = r};
+	r->name = arena_fmt(r->a, "import alm-runtime/%s: %s", q->name, q->path);
+	if (run_sql_start(r->l->sandbox, q->path, q->query, &r->sql, err) >= 0)
+		return 0;
+	r->name = arena_fmt(r->a, "import alm-runtime/%s", q->name); /* it names the file itself */
+	return -err->code;
+}
+
 /* --- one after the other --- */
 
 static void end(struct run_live_read *r)
@@ -314,6 +361,8 @@ static void read_next(void *arg)
 		(void)ask_source(r, &err);
 	else if (!err.code && r->at < n_sources(r) + r->w->n_lists)
 		read_list(r);
+	else if (!err.code && r->at < n_sources(r) + r->w->n_lists + r->w->n_queries)
+		(void)read_query(r, &err);
 	else if (!err.code)
 		end(r);
 	if (err.code)

@@ -1,6 +1,7 @@
 /*
  * run_live: what a renderer needs besides its files: the layers of --config-from, and the live lists
- * that a Jsonnet program imports (`alm-runtime/NAME/list`), one after the other, anew for each run.
+ * and the queries of --source.database.file that a Jsonnet program imports (`alm-runtime/NAME/list`,
+ * `alm-runtime/NAME`), one after the other, anew for each run.
  *
  * It reads as whoever the kubeconfig says. A NAME is one of the trigger's resources, with its namespace
  * and selector, else what a user types for a kind ("secrets", "deployments.apps"): all of its objects.
@@ -11,6 +12,7 @@
 
 #include "alm/io/loop.h"
 #include "alm/source/config_from.h"
+#include "alm/source/databases.h"
 
 struct client;
 struct keymap;
@@ -23,18 +25,23 @@ struct sandbox;
 struct run_live_wants {
 	const struct config_sources *from; /* NULL: none */
 	const char *const *lists;          /* "NAME/list" */
-	size_t n_lists;
+	const struct database_query *const *queries;
+	size_t n_lists, n_queries;
 	const char *ns; /* of objects that name none */
 };
 
 struct run_live_found {
 	struct config_layer *layers; /* one a source, in their order */
 	size_t n;
-	const struct obj *lists; /* {"NAME/list": [OBJECT]} */
+	const struct obj *lists; /* {"NAME/list": [OBJECT], "QUERY": [ROW]} */
 };
 
 typedef void (*run_live_fn)(void *arg, const struct run_live_found *found, const struct error *err);
 
+/* Of what a program imports from alm-runtime (tree_read.h) the lists and the queries; of all else its
+ * evaluation tells. */
+void run_live_imports(struct run_live_wants *w, const char *const *names, size_t n,
+		      const struct database_queries *queries, struct arena *a);
 /* Does it take a cluster? */
 bool run_live_asks(const struct run_live_wants *w);
 struct run_live *run_live_new(struct loop *loop, struct sandbox *sandbox); /* borrows both */

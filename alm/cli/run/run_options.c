@@ -8,21 +8,14 @@
 #include "alm/base/visible.h"
 #include "alm/cli/run/run_name.h"
 #include "alm/cli/run/run_report.h"
+#include "alm/cli/run/run_sql.h"
 #include "alm/render/plugins.h"
 
 #define INTERVAL_NS NS_PER_MIN
 #define MAX_DELETES 10
-
-static int unbuilt(const struct cli *cli, struct error *err)
-{
-	static const char *const names[] = {"master", "source.database.file",
-					    "database-connections-file",
-					    "default-database-url-file"};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (cli_value(cli, names[i]))
-			return error_set(err, E_USAGE, "--%s is not built yet", names[i]);
-	return 0;
-}
+#define KNOWN_TRIGGERS                                                           \
+	"oneoff, interval, resource, sql, or NAME of a program trigger-NAME in " \
+	"$ALM_PLUGIN_DIR"
 
 /* The file of the seed: mainResource, and what else is watched. */
 static int read_watch(struct run_command *c, struct error *err)
@@ -50,11 +43,7 @@ static int unknown_trigger(const struct run_command *c, const char *name, struct
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	for (const char *const *p = plugins_names(c->plugins, PLUGIN_TRIGGER); *p; p++)
 		visible_addf(&b, "%s%s", b.len ? ", " : ": ", *p);
-	return error_set(
-		err, E_USAGE,
-		"--trigger %.60s: want oneoff, interval or resource, sql, or NAME of a program "
-		"trigger-NAME in $ALM_PLUGIN_DIR%s",
-		name, b.buf);
+	return error_set(err, E_USAGE, "--trigger %.60s: want " KNOWN_TRIGGERS "%s", name, b.buf);
 }
 
 /* The name of what is run, where no rollout has told it yet. */
@@ -74,7 +63,7 @@ static int read_sql(struct run_command *c, struct error *err)
 				 "--trigger.database.config is missing: the file with path, query "
 				 "and key");
 	if (file_read_input(file, &b, err) < 0 ||
-	    sql_config_read(strbuf_str(&b), file, c->cli->arena, &c->sql, err) < 0)
+	    sql_config_read(strbuf_str(&b), file, &c->databases, c->cli->arena, &c->sql, err) < 0)
 		return -err->code;
 	c->trigger = TRIGGER_KEYED;
 	return name_of_trigger(c, err);
@@ -87,8 +76,7 @@ static int read_trigger(struct run_command *c, struct error *err)
 					    [TRIGGER_RESOURCE] = "resource"};
 	const char *t = cli_flag(c->cli, "one-off") ? "oneoff" : cli_value(c->cli, "trigger");
 	if (!t)
-		return error_set(err, E_USAGE,
-				 "--trigger is missing: oneoff, interval or resource");
+		return error_set(err, E_USAGE, "--trigger is missing: want " KNOWN_TRIGGERS);
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (cstr_eq(t, names[i])) {
 			c->trigger = (enum trigger)i;
@@ -103,6 +91,39 @@ static int read_trigger(struct run_command *c, struct error *err)
 	c->trigger = TRIGGER_KEYED;
 	c->plugin = t;
 	return name_of_trigger(c, err);
+}
+
+/* A flag that is taken back ("--accept-empty=false") says nothing. */
+static bool is_said(const struct cli *c, const char *name)
+{
+	for (const struct cmd_option *o = run_options; o->name; o++)
+		if (!o->value && cstr_eq(o->name, name))
+			return cli_flag(c, name);
+	return cli_value(c, name) != NULL;
+}
+
+/* What is printed is not written anywhere. */
+static int refuse_writing(const struct cli *c, struct error *err)
+{
+	static const char *const names[] = {"adopt",
+					    "overwrite-ownership",
+					    "accept-empty",
+					    "max-deletes",
+					    "inventory-namespace",
+					    "lease-timeout",
+					    "trigger.resource.write-status",
+					    "audit-log",
+					    "metrics-listen",
+					    "feedback.sql",
+					    "feedback.webhook",
+					    "feedback.webhook.secret-file"};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (is_said(c, names[i]))
+			return error_set(err, E_USAGE,
+					 "--%s says nothing to --render-only, which writes "
+					 "nothing: leave one of them out",
+					 names[i]);
+	return 0;
 }
 
 /* What would have no effect is a mistake. */
@@ -125,22 +146,35 @@ static int refuse_idle(const struct run_command *c, struct error *err)
 		{"lease-timeout", ONCE},
 		{"accept-empty", ONCE | EACH},
 	};
+	bool reads_rows = c->trigger == TRIGGER_KEYED && !c->plugin;
 	const char *t = cli_value(c->cli, "trigger");
 	if (cli_flag(c->cli, "one-off") && t && !cstr_eq(t, "oneoff"))
 		return error_set(err, E_USAGE, "--one-off and --trigger %.60s are two triggers", t);
 	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
-		if (cli_value(c->cli, flags[i].name) &&
+		if (is_said(c->cli, flags[i].name) &&
 		    (!(flags[i].triggers & 1U << c->trigger) ||
 		     (c->plugin && cstr_eq(flags[i].name, "trigger.database.config"))))
 			return error_set(err, E_USAGE, "--%s says nothing to --trigger %.60s",
 					 flags[i].name, t ? t : "oneoff");
-	return 0;
+	if (cli_value(c->cli, "default-database-url-file") &&
+	    !cli_value(c->cli, "database-connections-file"))
+		return error_set(err, E_USAGE,
+				 "--default-database-url-file says nothing without "
+				 "--database-connections-file");
+	if (cli_value(c->cli, "database-connections-file") && !reads_rows &&
+	    !cli_value(c->cli, "source.database.file"))
+		return error_set(
+			err, E_USAGE,
+			"--database-connections-file says nothing without --trigger sql or "
+			"--source.database.file");
+	return cli_flag(c->cli, "render-only") ? refuse_writing(c->cli, err) : 0;
 }
 
 int run_options_read(struct run_command *c, struct error *err)
 {
-	if (unbuilt(c->cli, err) < 0 || run_feedback_check(c->cli, err) < 0 ||
-	    read_trigger(c, err) < 0 || refuse_idle(c, err) < 0)
+	if (run_feedback_check(c->cli, err) < 0 ||
+	    run_sql_databases(c->cli, &c->databases, err) < 0 || read_trigger(c, err) < 0 ||
+	    refuse_idle(c, err) < 0)
 		return -err->code;
 	if (cli_duration(c->cli, "trigger.interval.duration", INTERVAL_NS, &c->interval_ns, err) <
 		    0 ||
@@ -169,7 +203,7 @@ const struct cmd_option run_options[] = {
 	{"trigger.interval.duration", "DURATION", "the interval (default 1m)", 0},
 	{"trigger.resource.config", "FILE", "which objects: mainResource, resources[]", 0},
 	{"trigger.database.config", "FILE",
-	 "which rows: path, query, key, groupRows of an SQLite file", 0},
+	 "which rows: path or databaseName, query, key, groupRows of an SQLite file", 0},
 	RUN_LEASE_OPTION,
 	{"renderer", "NAME",
 	 "file, the manifests of a folder (default), jsonnet, or the plugin renderer-NAME", 0},
@@ -182,9 +216,11 @@ const struct cmd_option run_options[] = {
 	 "what import 'generic-operator/config' gives; wins over the trigger's", 0},
 	{"config-from", "FILE",
 	 "where more of it is: ConfigMaps, Secrets, objects, rows, files; below --config-file", 0},
-	{"source.database.file", "FILE", "not built yet", 0},
-	{"database-connections-file", "FILE", "not built yet", 0},
-	{"default-database-url-file", "FILE", "not built yet", 0},
+	{"source.database.file", "FILE",
+	 "queries[]: what import 'alm-runtime/NAME' gives, the rows of an SQLite file", 0},
+	{"database-connections-file", "FILE",
+	 "connections[]: SQLite files by name, of databaseName in other files", 0},
+	{"default-database-url-file", "FILE", "sqlite://PATH of connections without a path", 0},
 	{"renderer.file.rollout", "FILE",
 	 "its file; without one all objects go in install order, a group a kind", 0},
 	{"name", "NAME", "its name (default that of the file, else default)", 0},
@@ -195,7 +231,7 @@ const struct cmd_option run_options[] = {
 	{"max-deletes", "N", "more objects are not pruned at once (default 10)", 0},
 	{"inventory-namespace", "NAME", "where it is kept what belongs to it (default alm-system)",
 	 0},
-	{"master", "URL", "not built yet: --kubeconfig names the server", 0},
+	{"master", "URL", "the server, instead of the one that the kubeconfig names", 0},
 	{"qps", "N", "so many requests a second (default: no limit; 5 with --burst)", 0},
 	{"burst", "N", "so many at once before that counts (default 10)", 0},
 	{"trigger.resource.write-status", "BOOL",

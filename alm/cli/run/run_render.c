@@ -6,6 +6,7 @@
 #include "alm/base/file.h"
 #include "alm/base/visible.h"
 #include "alm/cli/run/run_live.h"
+#include "alm/cli/run/run_sql.h"
 #include "alm/cli/term.h"
 #include "alm/io/sandbox.h"
 #include "alm/io/sqlread.h"
@@ -44,6 +45,7 @@ struct run_renderer {
 	size_t n_jpath;
 	struct obj *ext_str;
 	struct config_sources from;
+	struct database_queries queries;
 	struct run_cluster cluster;
 	struct run_live *live;
 	LIST_HEAD(rendering_list, rendering) under_way;
@@ -126,6 +128,7 @@ static int read_file(struct run_renderer *r, struct error *err)
 					     "renderer.jsonnet.ext-str",
 					     "config-file",
 					     "config-from",
+					     "source.database.file",
 					     NULL};
 	r->dir = cli_value(r->cli, "renderer.file.dir");
 	r->dir = r->dir ? r->dir : "manifests/";
@@ -145,9 +148,10 @@ static int unknown(const char *name, const struct plugins *plugins, struct error
 
 static int read_plugin(struct run_renderer *r, const char *name, struct error *err)
 {
-	static const char *const others[] = {"renderer.file.dir", "renderer.jsonnet.entrypoint",
-					     "renderer.jsonnet.jpaths", "renderer.jsonnet.ext-str",
-					     NULL};
+	static const char *const others[] = {
+		"renderer.file.dir",       "renderer.jsonnet.entrypoint",
+		"renderer.jsonnet.jpaths", "renderer.jsonnet.ext-str",
+		"source.database.file",    NULL};
 	if (!cstr_in(name, plugins_names(r->plugins, PLUGIN_RENDERER)))
 		return unknown(name, r->plugins, err);
 	r->plugin = name;
@@ -163,7 +167,8 @@ static int read_renderer(struct run_renderer *r, struct error *err)
 }
 
 int run_renderer_new(const struct cli *c, struct loop *l, struct plugins *plugins,
-		     struct run_renderer **ret, struct error *err)
+		     const struct databases *databases, struct run_renderer **ret,
+		     struct error *err)
 {
 	const struct sandbox_config sc = {.jobs = jobs};
 	CLEANUP(run_renderer_freep) struct run_renderer *r = xcalloc(1, sizeof(*r));
@@ -172,6 +177,7 @@ int run_renderer_new(const struct cli *c, struct loop *l, struct plugins *plugin
 	r->plugins = plugins;
 	r->rollout_file = cli_value(c, "renderer.file.rollout");
 	if (read_renderer(r, err) < 0 || read_from(r, err) < 0 ||
+	    run_sql_queries(c, databases, &r->queries, err) < 0 ||
 	    sandbox_process_new(l, &sc, &r->sandbox, err) < 0)
 		return -err->code;
 	r->live = run_live_new(l, r->sandbox);
@@ -345,11 +351,9 @@ static int read_live(struct rendering *x, struct error *err)
 {
 	struct run_renderer *r = x->r;
 	const struct run_live_found nothing = {0};
-	x->wants = (struct run_live_wants){.from = &r->from,
-					   .lists = x->program.lists,
-					   .n_lists = x->program.n_lists,
-					   .ns = x->ns};
-	if (!r->from.n && !x->program.n_lists) {
+	x->wants = (struct run_live_wants){.from = &r->from, .ns = x->ns};
+	run_live_imports(&x->wants, x->program.live, x->program.n_live, &r->queries, x->a);
+	if (!r->from.n && !x->wants.n_lists && !x->wants.n_queries) {
 		go_on(x, &nothing, err);
 		return -err->code;
 	}
@@ -412,7 +416,7 @@ static void ask_plugin(struct rendering *x)
 static const struct obj *unavailable(struct arena *a)
 {
 	static const char why[] =
-		"alm run brings no such thing, only alm-runtime/config and live lists";
+		"alm run brings no such thing, only alm-runtime/config, live lists and queries";
 	struct obj *o = obj_keep(a, obj_map());
 	obj_set_str(o, "cluster", why);
 	obj_set_str(o, "values", why);

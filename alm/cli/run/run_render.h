@@ -11,6 +11,7 @@
 #include "alm/unit/rollout.h"
 
 struct client;
+struct databases;
 struct keymap;
 struct plugins;
 struct sandbox;
@@ -27,7 +28,8 @@ typedef void (*run_rendered_fn)(void *arg, const struct run_rendered *r, const s
 /* Reads the options; the sandbox, where one is needed, is made now, so before anything secret is in
  * this process. E_USAGE for a renderer that there is none of. */
 int run_renderer_new(const struct cli *c, struct loop *l, struct plugins *plugins,
-		     struct run_renderer **ret, struct error *err);
+		     const struct databases *databases, struct run_renderer **ret,
+		     struct error *err);
 /* Where what is live is read, and only if something is (run_live.h); map: of the trigger, NULL: none.
  * client() is called at most once, not in a callback of the loop before the first run. */
 struct run_cluster {

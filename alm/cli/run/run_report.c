@@ -33,28 +33,6 @@ static const struct sqlwrite_value names[] = {
 	{.name = ":time"},   {.name = ":bundle"},  {.name = ":cluster"}, {.name = ":step"},
 	{.name = ":reason"}, {.name = ":message"}, {.name = ":seq"},     {0}};
 
-int run_report_new(const struct cli *c, struct loop *l, struct run_report **ret, struct error *err)
-{
-	const char *file = cli_value(c, "feedback.sql");
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SQL_CONFIG_BYTES_MAX);
-	struct sql_report to = {0};
-	*ret = NULL;
-	if (!file)
-		return 0;
-	if (file_read_input(file, &b, err) < 0 ||
-	    sql_report_read(strbuf_str(&b), file, c->arena, &to, err) < 0)
-		return -err->code;
-	struct error wrong = ERROR_INIT;
-	/* what another writer hides now is told when it comes to light */
-	if (sqlwrite_check(to.path, to.statement, names, &wrong) < 0 && wrong.code != E_UNAVAILABLE)
-		return error_set(err, wrong.code, "%s: %s", file, wrong.msg);
-	struct run_report *r = xcalloc(1, sizeof(*r));
-	r->loop = l;
-	r->to = to;
-	*ret = r;
-	return 0;
-}
-
 /* Of a committed row; what it borrows is the arena's. */
 static void fill(const struct obj *row, struct arena *a, struct sqlwrite_value *v)
 {
@@ -127,20 +105,48 @@ static void go_on(void *arg)
 	r->on_idle(r->arg);
 }
 
-int run_report_begin(struct run_report *r, struct audit *a, struct db *db, void (*idle)(void *arg),
-		     void *arg, struct error *err)
+/* 0: there is no such flag. */
+static int read_config(const struct cli *c, struct sql_report *ret, struct error *err)
+{
+	const char *file = cli_value(c, "feedback.sql");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SQL_CONFIG_BYTES_MAX);
+	struct error wrong = ERROR_INIT;
+	if (!file)
+		return 0;
+	if (file_read_input(file, &b, err) < 0 ||
+	    sql_report_read(strbuf_str(&b), file, c->arena, ret, err) < 0)
+		return -err->code;
+	/* what another writer hides now is told when it comes to light */
+	if (sqlwrite_check(ret->path, ret->statement, names, &wrong) < 0 &&
+	    wrong.code != E_UNAVAILABLE)
+		return error_set(err, wrong.code, "%s: %s", file, wrong.msg);
+	return 1;
+}
+
+int run_report_open(const struct cli *c, struct loop *l, const struct run_report_log *log,
+		    struct run_report **ret, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf name = STRBUF_INIT(SQL_CONFIG_BYTES_MAX);
-	if (!r)
-		return 0;
-	r->db = db;
-	r->on_idle = idle;
-	r->arg = arg;
-	r->task = (struct task){.fn = go_on, .arg = r};
-	r->timer = (struct timer){.fn = go_on, .arg = r};
-	visible_addf(&name, "sql %s %s", r->to.path, r->to.statement);
-	if (cursor_init(&r->cursor, a, db, name.buf, err) < 0)
-		return -err->code;
+	struct sql_report to = {0};
+	*ret = NULL;
+	int rc = read_config(c, &to, err);
+	if (rc <= 0)
+		return rc;
+	struct run_report *r = xcalloc(1, sizeof(*r));
+	*r = (struct run_report){.loop = l,
+				 .db = log->db,
+				 .to = to,
+				 .task = {.fn = go_on, .arg = r},
+				 .timer = {.fn = go_on, .arg = r},
+				 .on_idle = log->idle,
+				 .arg = log->arg};
+	visible_addf(&name, "sql %s %s", to.path, to.statement);
+	rc = cursor_init(&r->cursor, log->audit, log->db, name.buf, err);
+	if (rc < 0) {
+		run_report_free(r);
+		return rc;
+	}
+	*ret = r;
 	run_report_poke(r);
 	return 0;
 }

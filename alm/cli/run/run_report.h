@@ -15,17 +15,23 @@
 
 struct run_report;
 
+struct run_report_log {
+	struct audit *audit;
+	struct db *db;
+	void (*idle)(void *arg);
+	void *arg;
+};
+
 #define RUN_REPORT_OPTION                                                                  \
 	{"feedback.sql", "FILE",                                                           \
 	 "a statement on an SQLite file for each transition: path, statement (with :time " \
 	 ":bundle :cluster :step :reason :message :seq)",                                  \
 	 0}
 
-/* What the flag says; *ret NULL: nothing. The database and its tables are there. Without a log. */
-int run_report_new(const struct cli *c, struct loop *l, struct run_report **ret, struct error *err);
-/* The log is open. idle: all that is in it was told. */
-int run_report_begin(struct run_report *r, struct audit *a, struct db *db, void (*idle)(void *arg),
-		     void *arg, struct error *err);
+/* What the flag says of a log, and telling begins; *ret NULL: it says nothing. The database and its
+ * tables are there. idle: all that is in the log was told; in a later turn. */
+int run_report_open(const struct cli *c, struct loop *l, const struct run_report_log *log,
+		    struct run_report **ret, struct error *err);
 void run_report_poke(struct run_report *r); /* rows were committed; r NULL: nothing */
 bool run_report_is_idle(const struct run_report *r);
 void run_report_free(struct run_report *r);

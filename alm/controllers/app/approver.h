@@ -1,7 +1,8 @@
 /*
  * approver: is who stands in spec.approvedBy of an InstallStrategy who approved it (audit.md 6)? On
- * the embedded server always. Elsewhere if deploy/approver.yaml is in force, word for word and
- * since before the approval; asked live, once for each approval. Pure.
+ * the embedded server always. Elsewhere if deploy/approver.yaml is in force, or, where we serve that
+ * webhook (settings.approval_webhook), deploy/approval-webhook.yaml: word for word (of the webhook
+ * without caBundle and port) and since before the approval; asked live, once for each approval. Pure.
  */
 #ifndef ALM_CONTROLLERS_APP_APPROVER_H
 #define ALM_CONTROLLERS_APP_APPROVER_H
@@ -10,6 +11,7 @@
 #include "alm/engine/view.h"
 
 #define APPROVER_POLICY    "approver.opinstaller.coreos.com"
+#define APPROVER_WEBHOOK   "approvals.opinstaller.coreos.com"
 #define APPROVER_SETTLE_NS (5 * NS_PER_S) /* until every API server has a new policy */
 
 enum approver_answer {

@@ -304,6 +304,14 @@ static const char *block_reason(const struct view *v, const struct app *app, con
 	return reason;
 }
 
+/* What the newer version waits for (lifecycle.md 2.2). */
+static const char *available_reason(const struct app *app, const struct state *st)
+{
+	if (app->gate)
+		return app->gate;
+	return cstr_eq(st->name, "AwaitingApproval") ? st->name : "NewerInstallable";
+}
+
 static void set_conditions(const struct view *v, const struct app *app, const struct state *st,
 			   const struct trouble *t, struct obj *status)
 {
@@ -319,9 +327,7 @@ static void set_conditions(const struct view *v, const struct app *app, const st
 				     : "False",
 		      r->reason ? r->reason : "NoCandidate", resolved ? "" : r->message);
 	set_condition(v, app, list, "UpgradeAvailable", newer ? "True" : "False",
-		      !newer      ? "UpToDate"
-		      : app->gate ? app->gate
-				  : "NewerInstallable",
+		      !newer ? "UpToDate" : available_reason(app, st),
 		      newer && (app->resolution.until_ns || app->resolution.gate_why)
 			      ? arena_fmt(v->a, "%s; %s", newer, gate_text(v, app))
 			      : newer);

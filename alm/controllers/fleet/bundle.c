@@ -10,6 +10,7 @@
 #include "alm/controllers/app/controllers.h"
 #include "alm/controllers/app/keys.h"
 #include "alm/controllers/app/spec_seen.h"
+#include "alm/controllers/fleet/bundle_orphans.h"
 #include "alm/controllers/fleet/bundle_side.h"
 #include "alm/controllers/fleet/bundle_spec.h"
 #include "alm/controllers/fleet/bundle_state.h"
@@ -282,6 +283,26 @@ static const char *ready_of(const struct bundle_pass *s)
 	return status ? status : "Unknown";
 }
 
+/* Deletes that wait for somebody, and what is not known of what nobody declared. */
+static void set_held(const struct view *v, const struct bundle_pass *s, struct obj *list)
+{
+	const struct obj *record = s->now.job ? s->now.job->record : NULL;
+	bool is_swept = s->spec.sweeps && !s->facts.deleting;
+	const char *held = is_swept ? obj_str(record, "orphansHeld") : NULL;
+	const char *unknown = is_swept ? obj_str(record, "orphansUnknown") : NULL;
+	if (s->facts.run == RUN_HELD && !s->facts.newer)
+		set_condition(v, s, list, "PruneHeld", "True", "PruneHeld",
+			      obj_str(record, "message"));
+	else if (held)
+		set_condition(v, s, list, "PruneHeld", "True", "OrphansHeld", held);
+	else
+		condition_remove(list, "PruneHeld");
+	if (unknown)
+		set_condition(v, s, list, "OrphansUnknown", "True", "ListFailed", unknown);
+	else
+		condition_remove(list, "OrphansUnknown");
+}
+
 static void set_conditions(const struct view *v, const struct bundle_pass *s, struct obj *list)
 {
 	enum bundle_source source = s->facts.source;
@@ -297,11 +318,7 @@ static void set_conditions(const struct view *v, const struct bundle_pass *s, st
 		set_condition(v, s, list, "Rendered", "False",
 			      s->invalid.code ? "SpecInvalid" : reason_of(r, source),
 			      s->invalid.code ? s->invalid.msg : r->msg);
-	if (s->facts.run == RUN_HELD && !s->facts.newer)
-		set_condition(v, s, list, "PruneHeld", "True", "PruneHeld",
-			      obj_str(s->now.job->record, "message"));
-	else
-		condition_remove(list, "PruneHeld");
+	set_held(v, s, list);
 	if (s->spec.paused)
 		set_condition(v, s, list, "Paused", "True", "Paused", "spec.paused");
 	else
@@ -347,6 +364,8 @@ static int bundle_tell(const struct view *v, const char *key, struct plan *plan,
 	(void)bundle_way(s->was, s->is, way);
 	set_conditions(v, s, list);
 	set_run(s, status);
+	bundle_orphans_tell(&s->spec, s->now.job ? s->now.job->record : NULL,
+			    s->spec.paused || s->is != BUNDLE_SYNCED, status);
 	obj_set_int(status, "observedGeneration", meta_generation(s->o));
 	obj_set_str(status, "state", bundle_state_name(s->is));
 	obj_set(status, "conditions", list);

@@ -6,11 +6,14 @@
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
 #include "alm/source/git_url.h"
+#include "alm/unit/stray.h"
 
 #define INTERVAL_NS     (30 * NS_PER_S)
 #define INTERVAL_NS_MIN NS_PER_S
 #define MAX_DELETES     10
 #define URL_MAX         2048
+#define GRACE_NS        NS_PER_MIN
+#define GRACE_NS_MAX    (720 * NS_PER_HOUR)
 #define LACKING_MAX     10 /* entries of spec.prune that a message names */
 #define REJECTED_NS     (30 * NS_PER_S)
 #define REJECTED_NSMAX  (10 * NS_PER_MIN)
@@ -132,6 +135,50 @@ static int read_interval(const struct obj *o, struct bundle_spec *b, struct erro
 	return 0;
 }
 
+static int read_grace(const struct obj *o, struct bundle_spec *b, struct error *err)
+{
+	static const char field[] = "spec.prune.grace";
+	const char *text = obj_str(o, field);
+	struct error why = ERROR_INIT;
+	b->grace_ns = GRACE_NS;
+	if (!obj_path(o, field))
+		return 0;
+	if (!b->sweeps)
+		return invalid(field,
+			       "only mode Namespace waits before it deletes; remove it, or set "
+			       "spec.prune.mode: Namespace",
+			       err);
+	if (!text)
+		return invalid(field, "a duration is wanted, as 60s", err);
+	if (duration_parse(str_of(text), &b->grace_ns, &why) < 0)
+		return invalid(field, why.msg, err);
+	return b->grace_ns < 0 || b->grace_ns > GRACE_NS_MAX ? invalid(field, "0s to 720h", err)
+							     : 0;
+}
+
+/* Who names no namespace, or one that the cluster lives in, has not meant that all in it goes. */
+static int check_swept(const struct bundle_spec *b, struct error *err)
+{
+	static const char field[] = "spec.prune.namespaces";
+	if (!b->sweeps)
+		return 0;
+	if (!obj_len(b->namespaces))
+		return invalid(field,
+			       "mode Namespace deletes what is in them and not declared: name at "
+			       "least one, or set spec.prune.mode: Owned",
+			       err);
+	for (size_t i = 0; i < obj_len(b->namespaces); i++) {
+		const char *ns = obj_as_string(obj_at(b->namespaces, i));
+		if (!ns || !*ns || stray_is_reserved(ns))
+			return error_set(err, E_INVALID,
+					 "%s: mode Namespace deletes what is not declared, and %s "
+					 "is of the cluster or of ALM itself; remove it, or set "
+					 "spec.prune.mode: Owned",
+					 field, ns && *ns ? ns : "\"\"");
+	}
+	return 0;
+}
+
 static int read_account(const struct obj *o, struct arena *a, struct bundle_spec *b,
 			struct error *err)
 {
@@ -170,7 +217,6 @@ static int check_unbuilt(const struct obj *o, struct error *err)
 		"spec.ignore",
 		"spec.instances",
 		"spec.pins",
-		"spec.prune.grace",
 		"spec.renderer",
 		"spec.stages",
 		"spec.timeouts",
@@ -200,7 +246,9 @@ int bundle_spec_read(const struct obj *o, struct arena *a, struct bundle_spec *b
 				  .spares = cstr_eq(obj_str(o, "spec.prune.mode"), "None"),
 				  .paused = obj_flag(o, "spec.paused", false),
 				  .rollout = obj_str(o, "spec.rolloutRef.name"),
-				  .prune_approved = obj_str(o, "spec.approvals.prune.commit")};
+				  .sweeps = cstr_eq(obj_str(o, "spec.prune.mode"), "Namespace"),
+				  .prune_approved = obj_str(o, "spec.approvals.prune.commit"),
+				  .orphans_approved = obj_str(o, "spec.approvals.prune.orphans")};
 	if (obj_path(o, "spec.rolloutRef") && !(b->rollout && *b->rollout))
 		return invalid("spec.rolloutRef.name", "want a Rollout", err);
 	if (read_account(o, a, b, err) < 0 || read_name(o, b, err) < 0 ||
@@ -208,6 +256,8 @@ int bundle_spec_read(const struct obj *o, struct arena *a, struct bundle_spec *b
 		return -err->code;
 	if (b->max_deletes < 0)
 		return invalid("spec.prune.maxDeletes", "0 or more", err);
+	if (read_grace(o, b, err) < 0 || check_swept(b, err) < 0)
+		return -err->code;
 	return check_unbuilt(o, err);
 }
 

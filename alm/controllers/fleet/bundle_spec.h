@@ -25,9 +25,12 @@ struct bundle_spec {
 	bool adopts, takes;                           /* adopt: Unowned, Any */
 	bool keeps;                                   /* drift: Repair */
 	bool spares;                                  /* prune.mode: None */
-	bool orphans;                                 /* deletion: Orphan */
+	bool sweeps;      /* prune.mode: Namespace: namespaces has some */
+	int64_t grace_ns; /* ... before what nobody declared goes */
+	bool orphans;     /* deletion: Orphan */
 	bool paused;
-	const char *prune_approved; /* the commit whose deletes were approved; NULL: none */
+	const char *prune_approved;   /* the commit whose deletes were approved; NULL: none */
+	const char *orphans_approved; /* digest of orphans (stray.h) whose were; NULL: none */
 };
 
 /* Where another field than it is wrong, account is set, too: what was made may have to go. */

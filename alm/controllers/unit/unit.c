@@ -98,6 +98,8 @@ static void keep(struct unit_pass *s)
 		unit_keep(s);
 	if (s->late.n && unit_prune(s) == DONE && unit_note_late(s) == DONE)
 		(void)unit_await_late(s);
+	if (s->job->sweep && !s->back)
+		unit_sweep(s);
 }
 
 static int unit_run(const struct view *v, const char *key, struct plan *plan, struct error *err)

@@ -275,17 +275,38 @@ static const struct obj *failed_job(const struct acting *x, const struct hook_ru
 	return first;
 }
 
+static bool is_word(const char *reason)
+{
+	return reason && failure_check_find(reason);
+}
+
+/* The words of the failure table, its Pod's before its own: what the memory ended is no error of its program. */
+static void tell_reason(struct acting *x, const struct obj *job, const struct job_log *log)
+{
+	struct condition c;
+	if (!condition_is(job, "Failed", "True") || !condition_get(job, "Failed", &c))
+		return;
+	const char *reason = is_word(log->reason) ? log->reason : c.reason;
+	if (!is_word(reason))
+		return;
+	strbuf_clear(&x->why);
+	strbuf_addf(&x->why, "Job %s/%s: %s: the Job failed", meta_namespace(job), meta_name(job),
+		    reason);
+}
+
 /* Why it failed its log may say, which is read before the step ends. */
 static void add_log(struct acting *x, const struct hook_run *h)
 {
 	const struct obj *job = failed_job(x, h);
-	const char *text = "";
-	if (job && unit_read_log(x->s, job, &text) == WAITING) {
+	struct job_log log = {.text = ""};
+	if (job && unit_read_log(x->s, job, &log) == WAITING) {
 		x->failed = false;
 		x->waiting = true;
 		return;
 	}
-	struct str end = str_clip(str_of(text), FAILURES_TOLD_MAX);
+	if (job)
+		tell_reason(x, job, &log);
+	struct str end = str_clip(str_of(log.text), FAILURES_TOLD_MAX);
 	strbuf_add(&x->why, end.ptr, end.len);
 }
 

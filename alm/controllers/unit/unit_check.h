@@ -13,8 +13,11 @@
  * to look again. */
 void unit_check(struct unit_pass *s, const struct unit_step *step, size_t row,
 		const struct obj *live, struct obj *record, struct check_result *ret);
-/* What a Job that failed has logged, as the end of a sentence, once an attempt; "": nothing. WAITING: it is
- * being read. */
-enum ensured unit_read_log(struct unit_pass *s, const struct obj *job, const char **ret);
+struct job_log {
+	const char *text;   /* the end of a sentence; "": nothing */
+	const char *reason; /* why its container ended, as its Pod says; NULL: it does not */
+};
+/* What a Job that failed has logged, once an attempt. WAITING: it is being read. */
+enum ensured unit_read_log(struct unit_pass *s, const struct obj *job, struct job_log *ret);
 
 #endif

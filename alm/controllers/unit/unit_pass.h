@@ -143,6 +143,11 @@ enum ensured unit_roll_out(struct unit_pass *s);
 /* What has drifted since is put back. */
 enum ensured unit_keep(struct unit_pass *s);
 
+/* --- unit_sweep.c --- */
+
+/* What is in the namespaces of job.sweep and nobody has declared is told, and goes in its time. */
+void unit_sweep(struct unit_pass *s);
+
 /* --- unit_back.c: the way back to the unit that succeeded before --- */
 
 /* "DIGEST.SLOT[.RUN]" */

@@ -11,6 +11,8 @@
  *	 "digest", "run", "steps": {"GROUP/STEP": {"state": InProgress|Finished|Failed, "since",
  *	 "reason", "message"}}, "hooks": [...], "kept": [texts], "pruned": n, "returned": [texts],
  *	 "waits": what holds a delete,
+ *	 "orphans": [{"apiVersion", "kind", "namespace", "name", "uid", "by", "since", "deleteAt",
+ *	 "message"}], "orphanCount", "orphansDigest", "orphansHeld", "orphansUnknown": of unit_sweep.c,
  *	 "deleted": {object: {"since", "unconfirmed"}}: when its last create may have been sent,
  *	 "back": {"run", "steps", "hooks"}: the same of the unit before, while and after it is
  *	 applied again}
@@ -22,6 +24,14 @@
 #include "alm/unit/unit_make.h"
 
 struct controller;
+
+/* What nobody has declared in some namespaces is told, and deleted after a while (stray.h). */
+struct unit_sweep {
+	const struct obj *namespaces; /* at least one */
+	int64_t interval_ns, grace_ns, max_deletes;
+	const char *approved;    /* digest of the orphans whose deletion somebody wants; NULL */
+	const struct obj *known; /* told by a former process: record.orphans; NULL: none */
+};
 
 /* Running or RollingBack: the attempt goes on. */
 bool unit_record_is_open(const struct obj *record);
@@ -42,14 +52,15 @@ struct unit_job {
 	size_t inventory_bytes; /* of one of its ConfigMaps; 0: INVENTORY_BYTES_MAX */
 	bool never_empty;       /* a unit of no objects that had some is a mistake: SourceEmpty */
 	int64_t max_deletes;    /* more are not pruned at once: PruneHeld */
-	bool ends;              /* the process does, with the attempt */
-	bool keeps;             /* what has drifted after an attempt is put back at once */
-	bool adopts;            /* objects that nobody has marked */
-	bool takes;             /* objects of other bundles */
-	bool spares;            /* what it has no more is told and stays */
-	bool deleting;          /* all that the inventory names goes, and the inventory */
-	bool orphans;           /* deleting: the marks go alone, the objects stay */
-	bool made_nothing;      /* deleting: none was ever begun, so no inventory is none lost */
+	const struct unit_sweep *sweep; /* after an attempt that succeeded; NULL: nothing is */
+	bool ends;                      /* the process does, with the attempt */
+	bool keeps;                     /* what has drifted after an attempt is put back at once */
+	bool adopts;                    /* objects that nobody has marked */
+	bool takes;                     /* objects of other bundles */
+	bool spares;                    /* what it has no more is told and stays */
+	bool deleting;                  /* all that the inventory names goes, and the inventory */
+	bool orphans;                   /* deleting: the marks go alone, the objects stay */
+	bool made_nothing; /* deleting: none was ever begun, so no inventory is none lost */
 };
 
 /* Called in the turns of the manager's loop; job is borrowed until the next turn. */

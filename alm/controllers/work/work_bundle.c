@@ -11,12 +11,33 @@ static struct audit_subject subject_of(const struct work *w)
 		.kind = "Bundle", .name = a->key, .uid = meta_uid(a->subject)};
 }
 
-static int append(struct work *w, const char *reason, const struct obj *source, struct error *err)
+/* Whom the commit names; whoever may push chose the names, but for the signer's (audit.md 6). */
+static void set_who(struct obj *body, const struct obj *source)
+{
+	static const char *const copied[] = {"committer", "signer"};
+	struct obj *who = obj_map();
+	obj_set_str(who, "trust", "git");
+	for (size_t i = 0; i < ARRAY_LEN(copied); i++)
+		if (obj_str(source, copied[i]))
+			obj_set_str(who, copied[i], obj_str(source, copied[i]));
+	obj_set(body, "who", who);
+}
+
+/* by_author: the commit is what happened; else what happened to the branch, which names nobody. */
+static int append(struct work *w, const char *reason, const struct obj *source, bool by_author,
+		  struct error *err)
 {
 	struct obj *body = obj_keep(w->a, obj_map());
 	obj_set(body, "source", obj_ref(source));
-	const struct audit_row row = {
-		.type = "Observe", .reason = reason, .subject = subject_of(w), .body = body};
+	const char *name = obj_str(source, "author");
+	const char *author = by_author && name && *name ? name : NULL;
+	const struct audit_row row = {.type = "Observe",
+				      .reason = reason,
+				      .subject = subject_of(w),
+				      .actor = author,
+				      .body = body};
+	if (author)
+		set_who(body, source);
 	const char *key = arena_fmt(w->a, "%s %s", reason, obj_str(source, "commit"));
 	return work_append(w, &row, key, arena_fmt(w->a, "bundle:%s", w->action->key), err);
 }
@@ -25,14 +46,14 @@ static int append(struct work *w, const char *reason, const struct obj *source, 
 static int append_revision(struct work *w, const struct bundle_news *news, struct error *err)
 {
 	size_t n = obj_len(news->skipped);
-	if (news->rewritten && append(w, "HistoryRewritten", news->read, err) < 0)
+	if (news->rewritten && append(w, "HistoryRewritten", news->read, false, err) < 0)
 		return -err->code;
-	if (news->unknown && append(w, "HistoryUnknown", news->read, err) < 0)
+	if (news->unknown && append(w, "HistoryUnknown", news->read, false, err) < 0)
 		return -err->code;
 	for (size_t i = n; i > 0; i--)
-		if (append(w, "Superseded", obj_at(news->skipped, i - 1), err) < 0)
+		if (append(w, "Superseded", obj_at(news->skipped, i - 1), true, err) < 0)
 			return -err->code;
-	return append(w, "RevisionRead", news->read, err);
+	return append(w, "RevisionRead", news->read, true, err);
 }
 
 static void told(void *arg, const struct bundle_news *news, const struct error *err)

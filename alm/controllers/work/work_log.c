@@ -1,5 +1,5 @@
 /* The end of the log that tells why a Job failed, read as the account: its Pods by body.selector in
- * body.namespace, then the log of the one container (pod_log.h). The outcome is {pod, container, text}, or
+ * body.namespace, then the log of the one container (pod_log.h). The outcome is {pod, container, reason, text}, or
  * null where no container ended with an error. */
 #include "alm/controllers/work/works.h"
 #include "alm/io/http.h"
@@ -48,6 +48,7 @@ static void has_pods(void *arg, const struct client_reply *reply)
 	w->found = obj_map();
 	obj_set_str(w->found, "pod", from.pod);
 	obj_set_str(w->found, "container", from.container);
+	obj_set_str(w->found, "reason", from.reason);
 	const char *path = resource_path(&pods, ns, from.pod, "log", w->a);
 	const char *container = url_encode(str_of(from.container), w->a);
 	w->call = client_text(w->client,

@@ -6,6 +6,7 @@
 #include "alm/unit/check_prometheus.h"
 
 struct state {
+	struct work_secret secret;
 	struct prometheus_question *question;
 };
 
@@ -41,20 +42,6 @@ static void ask(struct work *w, const struct obj *secret)
 			       obj_str(body, "query"), answered, w);
 }
 
-static void secret_came(void *arg, const struct client_reply *reply)
-{
-	struct work *w = arg;
-	w->call = NULL;
-	if (!reply->err) {
-		ask(w, reply->body);
-		return;
-	}
-	struct error err = *reply->err;
-	if (err.code == E_NOTFOUND)
-		credentials_absent(obj_str(w->action->body, "secret"), &err);
-	end(w, STR_NONE, &err);
-}
-
 static void proxied(void *arg, const struct client_reply *reply)
 {
 	struct work *w = arg;
@@ -74,19 +61,13 @@ static void ask_service(struct work *w, const char *service)
 	w->call = client_text(w->client, path, &o, proxied, w);
 }
 
-/* The Secret is read again each time: a changed token is used at once, and none is kept. */
 static void start(struct work *w)
 {
 	const char *service = obj_str(w->action->body, "service");
-	const char *secret = obj_str(w->action->body, "secret");
-	const struct resource *r = secret ? discovery_kind(w->discovery, "", "v1", "Secret") : NULL;
 	if (service)
 		ask_service(w, service);
-	else if (r)
-		w->call = client_get(w->client, r, CREDENTIALS_NAMESPACE, secret, NULL, secret_came,
-				     w);
 	else
-		ask(w, NULL);
+		work_with_secret(w, obj_str(w->action->body, "secret"), ask);
 }
 
 static void cancel(struct work *w)

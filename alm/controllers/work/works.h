@@ -18,7 +18,8 @@ extern const struct work_kind sync_work;   /* read a catalog's source: body, key
 extern const struct work_kind fetch_work;  /* read an archive: key its digest */
 extern const struct work_kind render_work; /* an archive in the sandbox: key the id of its fetch */
 extern const struct work_kind survey_work; /* live read of objects, as ALM */
-/* Metadata of whatever has the labels of body.selector, of every kind: all lists, or the error. */
+/* Metadata of whatever has the labels of body.selector, of every kind: all lists, or the error. Or rows
+ * (stray.h) of what may be nobody's in body.namespaces. */
 extern const struct work_kind gather_work;
 extern const struct work_kind ask_work;    /* live answers to what a template or a step needs */
 extern const struct work_kind gate_work;   /* judge a planned CRD by the cluster (live_gate.h) */
@@ -49,6 +50,17 @@ struct action *plan_review(struct plan *p, const char *id, struct obj *questions
 struct action *plan_gate(struct plan *p, const char *id, struct obj *request);
 /* Would the server take these objects? Consumed. The outcome is {refused: [{index, message}]}. */
 struct action *plan_try(struct plan *p, const char *id, struct obj *objects);
+
+/* Begins the state of a kind that calls work_with_secret(). */
+struct work_secret {
+	const char *name;
+	void (*then)(struct work *w, const struct obj *secret);
+};
+/* Reads the Secret of CREDENTIALS_NAMESPACE, again each time (a changed password is used at once, and none
+ * is kept), then goes on with it, borrowed, in this turn or a later one. name NULL: without one. One that
+ * cannot be read is the outcome. */
+void work_with_secret(struct work *w, const char *name,
+		      void (*then)(struct work *w, const struct obj *secret));
 
 /* Consumes index; NULL without err: unchanged. bad_digest: of content that was refused, or "". */
 typedef void (*synced_fn)(void *arg, struct catalog_index *index, const char *bad_digest,

@@ -239,11 +239,12 @@ static int refuse_config(const struct apply_request *r, const struct strbuf *fin
 			 struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
-	const char *ns = meta_namespace(r->config), *name = meta_name(r->config);
-	const char *kind = meta_kind(r->config);
+	const char *ns = r->stated_namespace, *name = meta_name(r->config);
+	const char *kind = meta_kind(r->config), *core = strchr(r->api_version, '/') ? "" : "/";
 	struct str rest = strbuf_str(findings), line;
-	strbuf_addf(&b, "failed to create typed patch object (%s/%s; %s, Kind=%s): ", ns ? ns : "",
-		    name ? name : "", r->api_version, kind ? kind : "");
+	strbuf_addf(&b,
+		    "failed to create typed patch object (%s/%s; %s%s, Kind=%s): ", ns ? ns : "",
+		    name ? name : "", core, r->api_version, kind ? kind : "");
 	if (n == 1)
 		strbuf_addstr(&b, rest);
 	else

@@ -20,7 +20,8 @@ struct apply_request {
 	const struct obj *live;   /* NULL: create */
 	const struct obj *config; /* what the manager applies */
 	const char *manager, *api_version;
-	const char *subresource; /* "" for the main endpoint */
+	const char *stated_namespace; /* what the client wrote, for refusals; NULL: nothing */
+	const char *subresource;      /* "" for the main endpoint */
 	bool has_status; /* the kind has the subresource: nobody owns status on the main endpoint */
 	bool force;
 	int64_t now_ns;

@@ -1,6 +1,7 @@
 /* patch: JSON merge patch (RFC 7396), both directions, and JSON patch (RFC 6902). */
 #include "alm/obj/patch/patch.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "alm/obj/json.h"
@@ -90,19 +91,29 @@ static struct obj *child(struct obj *o, const char *token)
 	return obj_get_mut(o, token);
 }
 
-/* As that library words it. op may be "copy from", "move from": what is missing is what they take. */
+/* As that library words it; "copy from", "move from": what is missing is what they take. */
 static int missing(const char *op, const char *path, struct error *err)
 {
-	struct str of = str_of(op);
-	bool from = str_has_suffix(of, STR(" from")), quoted = op[0] == 'a' || op[0] == 'r';
-	const char *what = from                           ? "doc is missing from path"
-			   : strcmp(op, "test") == 0      ? "is missing path"
-			   : op[0] == 'c' || op[0] == 'm' ? "doc is missing destination path"
-							  : "doc is missing path";
-	quoted = quoted && strcmp(op, "replace") != 0;
-	return error_set(err, E_INVALID, "%.*s operation does not apply: %s: %s%s%s: missing value",
-			 (int)(from ? of.len - strlen(" from") : of.len), op, what,
-			 quoted ? "\"" : "", path, quoted ? "\"" : "");
+	static const struct {
+		const char *op, *name, *what;
+		bool quoted;
+	} words[] = {
+		{"add", "add", "doc is missing path", true},
+		{"remove", "remove", "doc is missing path", true},
+		{"replace", "replace", "doc is missing path", false},
+		{"test", "test", "is missing path", false},
+		{"copy", "copy", "doc is missing destination path", false},
+		{"move", "move", "doc is missing destination path", false},
+		{"copy from", "copy", "doc is missing from path", false},
+		{"move from", "move", "doc is missing from path", false},
+	};
+	size_t i = 0;
+	while (i < ARRAY_LEN(words) && strcmp(words[i].op, op) != 0)
+		i++;
+	assert(i < ARRAY_LEN(words));
+	const char *quote = words[i].quoted ? "\"" : "";
+	return error_set(err, E_INVALID, "%s operation does not apply: %s: %s%s%s: missing value",
+			 words[i].name, words[i].what, quote, path, quote);
 }
 
 static int resolve(struct obj *doc, const char *op, const char *path, struct place *ret,

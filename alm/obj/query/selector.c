@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "alm/base/hash.h"
 #include "alm/obj/gvk.h"
 
 enum operator{ EXISTS, NOT_EXISTS, IN, NOT_IN, GREATER, LESS };
@@ -423,4 +424,39 @@ bool selector_matches(const struct selector *s, const struct obj *labels)
 bool selector_is_empty(const struct selector *s)
 {
 	return s->n == 0 && !s->nothing;
+}
+
+/* A Bloom filter of 63 bits, two for a label and its value; the highest says that there is one. */
+static uint64_t pair_bits(const char *key, struct str value)
+{
+	uint64_t h = hash_key(str_of(key)) * 31 + hash_key(value);
+	return (uint64_t)1 << h % 63 | (uint64_t)1 << (h >> 32) % 63;
+}
+
+uint64_t selector_bits(const struct obj *labels)
+{
+	uint64_t bits = (uint64_t)1 << 63;
+	OBJ_EACH (it, labels)
+		bits |= pair_bits(it.key, obj_as_str(it.value));
+	return bits;
+}
+
+static bool term_excludes(const struct term *t, uint64_t bits)
+{
+	if (t->op != IN)
+		return false;
+	for (size_t i = 0; i < t->n_values; i++) {
+		uint64_t wanted = pair_bits(t->key, str_of(t->values[i]));
+		if ((bits & wanted) == wanted)
+			return false;
+	}
+	return true;
+}
+
+bool selector_excludes(const struct selector *s, uint64_t bits)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (term_excludes(&s->terms[i], bits))
+			return true;
+	return s->nothing;
 }

@@ -19,6 +19,11 @@ void selector_free(struct selector *s);
 DEFINE_FREEP(selector)
 bool selector_matches(const struct selector *s, const struct obj *labels); /* NULL labels = none */
 bool selector_is_empty(const struct selector *s);
+/* A sketch of labels that is kept beside an object, so that most of what a selector does not want is known without
+ * reading it: never 0, in this process alone (hash_key()). */
+uint64_t selector_bits(const struct obj *labels);
+/* No object with this sketch matches. false: it may. */
+bool selector_excludes(const struct selector *s, uint64_t bits);
 /* As selector_parse() reads it. One that matches nothing has no text: "" would match all. */
 void selector_print(const struct selector *s, struct strbuf *b);
 

@@ -36,6 +36,17 @@ static struct schema *scalar_node(unsigned type)
 	return nodes[type];
 }
 
+/* An object of any kind, which has one owner. */
+static struct schema *raw_node(void)
+{
+	static struct schema *node;
+	if (!node) {
+		node = new_node(0);
+		node->preserve = node->map_atomic = true;
+	}
+	return node;
+}
+
 /* NOLINTBEGIN(misc-no-recursion): struct_node() makes each type once */
 static struct schema *element_node(const struct api_field *f)
 {
@@ -56,8 +67,9 @@ static struct schema *element_node(const struct api_field *f)
 		return scalar_node(SCHEMA_NUMBER);
 	case API_QUANTITY:
 	case API_INT_OR_STRING:
-	case API_FIELDS:
 	case API_RAW:
+		return raw_node();
+	case API_FIELDS:
 	case API_JSON:
 	case API_SCHEMA_OR_ARRAY:
 	case API_SCHEMA_OR_BOOL:

@@ -69,6 +69,48 @@ static void test_collection__goes_in_turns(void **state)
 	assert_int_equal(n_items(apifake_do(f, "GET", OURS, NULL)), 1);
 }
 
+struct sampler {
+	struct apifake *f;
+	struct task task;
+	size_t most;
+};
+
+static void sample(void *arg)
+{
+	struct sampler *s = arg;
+	size_t now = obj_bytes();
+	s->most = now > s->most ? now : s->most;
+	if (n_now(s->f) > 0)
+		loop_post(apifake_loop(s->f), &s->task);
+}
+
+/* Of what it takes away one turn's is held, not all of it. */
+static void test_collection__holds_a_turn(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(strbuf_release) struct strbuf data = STRBUF_INIT(1 << 16);
+	for (int i = 0; i < 200; i++)
+		strbuf_addf(&data, "%s\"k%d\":\"v\"", i ? "," : "", i);
+	for (int i = 0; i < 2 * N; i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 16);
+		strbuf_addf(&b,
+			    "{\"metadata\":{\"name\":\"n%03d\",\"labels\":{\"x\":\"y\"}},\"data\":{"
+			    "%s}}",
+			    i, data.buf);
+		assert_int_equal(apifake_do(f, "POST", CMS, b.buf).status, 201);
+		apifake_forget(f);
+	}
+	size_t before = obj_bytes();
+	size_t sent = apifake_send(f, "DELETE", OURS, JSON, NULL);
+	size_t turn = obj_bytes() - before;
+	struct sampler s = {.f = f, .task = {.fn = sample, .arg = &s}};
+	loop_post(apifake_loop(f), &s.task);
+	apifake_run(f);
+	assert_int_equal(apifake_answer(f, sent).status, 200);
+	assert_true(turn > 0 && s.most - before < 3 * turn);
+}
+
 /* A dry run takes its turns, too, and takes nothing. */
 static void test_collection__dry_run(void **state)
 {
@@ -161,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_collection__goes_in_turns),
+		cmocka_unit_test(test_collection__holds_a_turn),
 		cmocka_unit_test(test_collection__dry_run),
 		cmocka_unit_test(test_collection__is_left),
 		cmocka_unit_test(test_collection__one_is_refused),

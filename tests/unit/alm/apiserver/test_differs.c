@@ -8,7 +8,7 @@
 static void test_differs__answers_are_those_of_a_real_server(void **state)
 {
 	(void)state;
-	replay("tests/golden/kube-api/differs.jsonl", 250, NULL);
+	replay("tests/golden/kube-api/differs.jsonl", 500, NULL);
 }
 
 /* What a check looks at is as long as a body may be. */

@@ -154,6 +154,37 @@ static void test_modern__a_definition_of_v1beta1_is_changed(void **state)
 	assert_int_equal(apifake_do(f, "DELETE", OLD_CRDS "/cups.example.com", NULL).status, 200);
 }
 
+/* Thousands of groups in the annotation are looked at once, and open no door more than there are versions. */
+static void test_modern__groups_without_end(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
+	strbuf_adds(
+		&b,
+		"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
+		"\"metadata\":{\"name\":\"cups.example.com\",\"annotations\":{"
+		"\"" ANNOTATION_LEGACY_GROUP "\":\"1.example.com");
+	for (int i = 0; i < 15000; i++)
+		strbuf_addf(&b, ",%d.example.com", i);
+	strbuf_adds(&b,
+		    "\"}},\"spec\":{\"group\":\"example.com\",\"scope\":\"Namespaced\",\"names\":{"
+		    "\"plural\":"
+		    "\"cups\",\"singular\":\"cup\",\"kind\":\"Cup\"},\"versions\":[{\"name\":"
+		    "\"v1\",\"served\":true,"
+		    "\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}");
+	const char *at = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+	assert_int_equal(apifake_do(f, "POST", at, b.buf).status, 201);
+	static const char cup[] =
+		"{\"apiVersion\":\"v1alpha1.example.com/v1alpha1\",\"kind\":\"Cup\","
+		"\"metadata\":{\"name\":\"a\",\"namespace\":\"default\"}}";
+	assert_int_equal(apifake_do(f, "POST",
+				    "/apis/v1alpha1.example.com/v1alpha1/namespaces/default/cups",
+				    cup)
+				 .status,
+			 201);
+}
+
 static void test_modern__an_instance_is_there_by_its_old_group(void **state)
 {
 	(void)state;
@@ -183,6 +214,7 @@ int main(void)
 		cmocka_unit_test(test_modern__a_definition_is_changed_by_its_file),
 		cmocka_unit_test(test_modern__a_put_keeps_the_other_versions),
 		cmocka_unit_test(test_modern__a_definition_of_v1beta1_is_changed),
+		cmocka_unit_test(test_modern__groups_without_end),
 		cmocka_unit_test(test_modern__an_instance_is_there_by_its_old_group),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

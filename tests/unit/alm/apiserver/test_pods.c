@@ -55,8 +55,14 @@ static void test_pods__what_needs_a_kubelet_is_refused_with_the_reason(void **st
 {
 	(void)state;
 	make_pod("ev", "True");
-	static const char *const paths[] = {PODS "/ev/log", PODS "/ev/exec?command=ls",
-					    PODS "/ev/attach", PODS "/ev/portforward"};
+	static const char *const paths[] = {
+		PODS "/ev/log",           PODS "/ev/exec?command=ls",
+		PODS "/ev/attach",        PODS "/ev/portforward",
+		PODS "/ev/proxy",         "/api/v1/namespaces/default/services/web/proxy",
+		"/api/v1/nodes/box/proxy"};
+	expect(201, "POST", "/api/v1/nodes", "{\"metadata\":{\"name\":\"box\"}}");
+	expect(201, "POST", "/api/v1/namespaces/default/services",
+	       "{\"metadata\":{\"name\":\"web\"},\"spec\":{\"ports\":[{\"port\":80}]}}");
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		struct answer a = expect(501, "GET", paths[i], NULL);
 		assert_true(str_contains(a.body, STR("it has no kubelet")));
@@ -146,6 +152,13 @@ static void test_pods__what_controllers_look_for(void **state)
 		{"{}", "BestEffort"},
 		{"{\"requests\":{\"cpu\":\"1\"}}", "Burstable"},
 		{"{\"limits\":{\"cpu\":\"1\",\"memory\":\"1Gi\"}}", "Guaranteed"},
+		{"{\"limits\":{\"cpu\":\"1\",\"memory\":\"1Gi\"},\"requests\":{\"cpu\":\"1000m\"}}",
+		 "Guaranteed"},
+		{"{\"requests\":{\"cpu\":\"0\"}}", "BestEffort"},
+		{"{\"requests\":{\"ephemeral-storage\":\"1Gi\"}}", "BestEffort"},
+		{"{\"limits\":{\"cpu\":\"1\",\"memory\":\"1Gi\"}}}],\"initContainers\":[{\"name\":"
+		 "\"i\",\"image\":\"i\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}",
+		 "Burstable"},
 	};
 	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -173,6 +186,9 @@ static void test_pods__what_controllers_look_for(void **state)
 		   "{\"metadata\":{\"name\":\"n\"},\"spec\":{\"podCIDR\":\"10.1.0.0/24\"}}");
 	assert_string_equal(obj_as_string(obj_at(obj_path(x.json, "spec.podCIDRs"), 0)),
 			    "10.1.0.0/24");
+	x = expect(201, "POST", "/api/v1/nodes",
+		   "{\"metadata\":{\"name\":\"n2\"},\"spec\":{\"podCIDRs\":[\"10.2.0.0/24\"]}}");
+	assert_string_equal(obj_str(x.json, "spec.podCIDR"), "10.2.0.0/24");
 }
 
 int main(void)

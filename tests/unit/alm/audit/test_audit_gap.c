@@ -169,7 +169,7 @@ static void test_audit_gap__the_new_log_goes_on_where_the_objects_are(void **sta
 	teardown(&w, &r);
 }
 
-/* Of what places remember the largest counts, in whatever order they are asked; a foreign note is told, too. */
+/* Of what places remember the largest counts, in whatever order they are asked. */
 static void test_audit_gap__the_largest_that_is_remembered(void **state)
 {
 	(void)state;
@@ -203,12 +203,47 @@ static void test_audit_gap__the_largest_that_is_remembered(void **state)
 	}
 }
 
+/* A folder that was lost began with a log of its own: what places remember of that is told, the
+ * largest of it, and is not taken for what this log had. */
+static void test_audit_gap__a_foreign_note_is_told(void **state)
+{
+	(void)state;
+	for (size_t first = 0; first < 2; first++) {
+		struct error err = ERROR_INIT;
+		struct gap_result r;
+		struct world w;
+		static struct audit_head_state own;
+		setup(&w, 0);
+		assert_ok(head_read(dir, &own, &err), &err);
+		const char *rest = strchr(strchr(own.note, '\n') + 1, '\n');
+		CLEANUP(obj_unrefp) struct obj *small = obj_stringf("another-log\n%d%s", 41, rest);
+		CLEANUP(obj_unrefp) struct obj *large =
+			obj_stringf("another-log\n%d%s", 5000, rest);
+		w.anchors[first] =
+			(struct verify_anchor){.name = "file one", .note = obj_as_str(small)};
+		w.anchors[1 - first] =
+			(struct verify_anchor){.name = "file two", .note = obj_as_str(large)};
+		w.n_anchors = 2;
+		w.anyway = true;
+		assert_ok(take_gap(&w, &r, &err), &err);
+		CLEANUP(obj_unrefp) struct obj *row = first_of(&w);
+		const struct obj *others = obj_path(row, "body.gap.others");
+		assert_int_equal(obj_len(others), 1);
+		assert_string_equal(obj_str(obj_at(others, 0), "origin"), "another-log");
+		assert_int_equal(obj_i64(obj_at(others, 0), "size", 0), 5000);
+		assert_int_equal(obj_i64(row, "body.gap.known.size", 0), own.checkpoint.size);
+		audit_close(w.log.audit);
+		teardown(&w, &r);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit_gap__there_must_be_one),
 		cmocka_unit_test(test_audit_gap__the_new_log_goes_on_where_the_objects_are),
 		cmocka_unit_test(test_audit_gap__the_largest_that_is_remembered),
+		cmocka_unit_test(test_audit_gap__a_foreign_note_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

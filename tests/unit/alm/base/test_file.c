@@ -249,6 +249,48 @@ static void test_source_roots__never_the_data_folder(void **state)
 	source_roots_free(r);
 }
 
+/* Before anything is made: a refused flag leaves nothing behind. */
+static void test_source_roots__never_the_data_folder_that_is_to_be(void **state)
+{
+	struct fixture *f = *state;
+	struct source_roots *r = NULL;
+	const char *data = path_in(f, "new/data/");
+	assert_int_equal(symlink("new", path_in(f, "soon")), 0);
+	const char *const bad[] = {path_in(f, "new/data"), path_in(f, "new"), f->dir, "/",
+				   path_in(f, "soon/../new")};
+	const char *const good[] = {path_in(f, "new/data/catalog"), path_in(f, "new/data2"),
+				    path_in(f, "ne"), "/new/data"};
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		assert_int_equal(source_roots_new(&bad[i], 1, data, &r, &f->err), -E_USAGE);
+	assert_false(file_exists(path_in(f, "new")));
+	assert_ok(source_roots_new(good, ARRAY_LEN(good), data, &r, &f->err), &f->err);
+	source_roots_free(r);
+	assert_int_equal(remove(path_in(f, "soon")), 0);
+}
+
+static void test_file__the_path_of_what_is_to_be(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
+	CLEANUP(strbuf_release) struct strbuf dir = STRBUF_INIT(4096);
+	assert_ok(file_absolute(f->dir, &dir, &f->err), &f->err);
+	const char *const cases[][2] = {{"root/inside/new/x", "root/sub/new/x"},
+					{"root/inside", "root/sub"},
+					{"root//new", "root/new"},
+					{"a/b//c/", "a/b//c/"}};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		strbuf_clear(&b);
+		assert_ok(file_absolute_new(path_in(f, cases[i][0]), &b, &f->err), &f->err);
+		assert_string_equal(b.buf, arena_fmt(f->arena, "%s/%s", dir.buf, cases[i][1]));
+	}
+	strbuf_clear(&b);
+	assert_ok(file_absolute_new("/none/of/it", &b, &f->err), &f->err);
+	assert_string_equal(b.buf, "/none/of/it");
+	strbuf_clear(&b);
+	assert_ok(file_absolute_new("none-of-it/x", &b, &f->err), &f->err);
+	assert_true(b.buf[0] == '/' && cstr_has_suffix(b.buf, "/none-of-it/x"));
+}
+
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -258,12 +300,14 @@ int main(void)
 		TEST(test_file__size_is_asked_before_a_byte_is_read),
 		TEST(test_file__input_of_a_command_may_be_a_pipe),
 		TEST(test_file__input_of_a_command_is_bounded),
+		TEST(test_file__the_path_of_what_is_to_be),
 		TEST(test_file__put_takes_names_only),
 		TEST(test_beneath__reads_below_the_folder),
 		TEST(test_beneath__nothing_leads_out),
 		TEST(test_beneath__a_pipe_is_refused_at_once),
 		TEST(test_source_roots__only_below_a_root),
 		TEST(test_source_roots__outside_nothing_is_told),
+		TEST(test_source_roots__never_the_data_folder_that_is_to_be),
 		TEST(test_source_roots__never_the_data_folder),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,8 @@ static void start(struct fixture *f)
 	const struct injected_ca_config c = {.client = f->client,
 					     .dir = f->dir,
 					     .name = "x-ca",
-					     .apiservice = NAME,
+					     .place = &injected_ca_apiservices,
+					     .object = NAME,
 					     .sign = on_sign,
 					     .arg = f};
 	assert_ok(injected_ca_open(&c, &f->ca, &f->err), &f->err);
@@ -332,6 +333,27 @@ static void test_injected_ca__the_former_one_stays_while_it_serves(void **state)
 	assert_trusts_signer(f, 1);
 }
 
+/* A ValidatingWebhookConfiguration has a bundle at each webhook; what else stands there is kept. */
+static void test_injected_ca__webhooks_have_it_each(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *live = NULL, *patch = obj_map(), *none = obj_map();
+	assert_ok(json_parse(STR("{\"webhooks\":[{\"name\":\"a\",\"clientConfig\":{\"url\":\"u\","
+				 "\"caBundle\":\"new\"}},{\"name\":\"b\",\"clientConfig\":{}}]}"),
+			     &live, &err),
+		  &err);
+	assert_false(injected_ca_webhooks.has(live, "new")); /* b has not */
+	injected_ca_webhooks.put(live, "new", patch);
+	assert_true(injected_ca_webhooks.has(patch, "new"));
+	assert_false(injected_ca_webhooks.has(patch, "newer"));
+	const struct obj *hooks = obj_get(patch, "webhooks");
+	assert_int_equal(obj_len(hooks), 2);
+	assert_string_equal(obj_str(obj_at(hooks, 0), "clientConfig.url"), "u");
+	assert_string_equal(obj_str(obj_at(hooks, 1), "name"), "b");
+	assert_true(injected_ca_webhooks.has(none, "new")); /* nothing is to be written */
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_injected_ca__##name, setup, teardown)
@@ -345,6 +367,7 @@ int main(void)
 		TEST(without_an_apiservice_the_former_one_signs_on),
 		TEST(what_could_not_be_served_is_tried_again),
 		TEST(the_former_one_stays_while_it_serves),
+		cmocka_unit_test(test_injected_ca__webhooks_have_it_each),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,22 +15,13 @@
 #include "alm/engine/view.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
-#include "tests/lib/loop_fake.h"
-#include "tests/lib/transport_fake.h"
+#include "tests/lib/work_fixture.h"
 
 #define RUNS (RENDERS_MAX + 3)
 
 struct fixture {
-	struct loop *loop;
+	struct work_fixture w;
 	int64_t free_mib;
-	struct db *db;
-	struct audit *audit;
-	struct disk_watch *disk;
-	struct transport_fake *transport;
-	struct client *client;
-	struct discovery *discovery;
-	struct stash *stash;
-	struct executor *executor;
 	struct work_host host;
 	struct render_call *calls[RUNS]; /* under way, the first first */
 	struct sandbox sandbox;          /* that of the renders: nothing runs in it */
@@ -94,35 +85,15 @@ static void observed(void *arg, const struct resource *r, const struct obj *o)
 
 static void setup_as(struct fixture *f, bool same_process)
 {
-	struct error err = ERROR_INIT;
-	*f = (struct fixture){.loop = loop_fake_new(INT64_C(1893571200000000000)),
-			      .free_mib = 1000,
-			      .sandbox = {&sandbox_ops}};
-	struct db_config dc = {.path = ":memory:", .free_bytes = free_bytes, .free_bytes_arg = f};
-	assert_ok(db_open(&dc, &f->db, &err), &err);
-	struct audit_config ac = {.db = f->db, .loop = f->loop};
-	assert_ok(audit_open(&ac, &f->audit, &err), &err);
-	struct disk_watch_config wc = {.db = f->db, .loop = f->loop, .audit = f->audit};
-	f->disk = disk_watch_new(&wc);
-	f->transport = transport_fake_new(f->loop);
-	f->client = client_new(f->loop, transport_fake_transport(f->transport));
-	f->discovery = discovery_new(f->client);
-	f->stash = stash_new();
+	const struct executor_host host = {.observed = observed};
+	*f = (struct fixture){.free_mib = 1000, .sandbox = {&sandbox_ops}};
 	f->host = (struct work_host){.render = host_render, .fetch = host_fetch, .arg = f};
-	struct executor_config c = {
-		.loop = f->loop,
-		.client = f->client,
-		.discovery = f->discovery,
-		.audit = f->audit,
-		.db = f->db,
-		.disk = f->disk,
-		.stash = f->stash,
-		.chains = app_chains,
-		.same_process = same_process,
-		.host = {.observed = observed},
-		.work_host = &f->host,
-	};
-	f->executor = executor_new(&c);
+	const struct work_fixture_config c = {.same_process = same_process,
+					      .host = &host,
+					      .work_host = &f->host,
+					      .free_bytes = free_bytes,
+					      .free_bytes_arg = f};
+	work_fixture_init_with(&f->w, &c);
 }
 
 static void setup(struct fixture *f)
@@ -132,15 +103,7 @@ static void setup(struct fixture *f)
 
 static void teardown(struct fixture *f)
 {
-	executor_free(f->executor);
-	stash_free(f->stash);
-	discovery_free(f->discovery);
-	client_free(f->client);
-	transport_fake_free(f->transport);
-	disk_watch_free(f->disk);
-	audit_close(f->audit);
-	db_close(f->db);
-	loop_free(f->loop);
+	work_fixture_drop(&f->w);
 }
 
 /* The plan of a strategy that is to be rendered: its archive, then the render. */
@@ -158,8 +121,8 @@ static void start(struct fixture *f, size_t i)
 	struct obj *body = obj_keep(a, obj_map());
 	obj_set(body, "apiVersions", obj_list());
 	render->body = body;
-	executor_start(f->executor, "strategy", key, &p, a, ended, f);
-	loop_fake_settle(f->loop);
+	executor_start(f->w.executor, "strategy", key, &p, a, ended, f);
+	loop_fake_settle(f->w.loop);
 }
 
 static void finish_first(struct fixture *f, const struct error *err)
@@ -169,7 +132,7 @@ static void finish_first(struct fixture *f, const struct error *err)
 	memmove(f->calls, f->calls + 1, f->n_calls * sizeof(f->calls[0]));
 	call->sandbox = NULL;
 	call->done(call->arg, err ? NULL : obj_map(), err);
-	loop_fake_settle(f->loop);
+	loop_fake_settle(f->w.loop);
 }
 
 static void test_executor__one_render_over_the_bound_waits_for_room(void **state)
@@ -180,7 +143,7 @@ static void test_executor__one_render_over_the_bound_waits_for_room(void **state
 	for (size_t i = 0; i < RENDERS_MAX; i++)
 		start(&f, i);
 	assert_int_equal(f.n_calls, RENDERS_MAX);
-	assert_int_equal(executor_room(f.executor, &render_work), 0);
+	assert_int_equal(executor_room(f.w.executor, &render_work), 0);
 	assert_int_equal(f.n_done, 0);
 	/* it holds nothing while it waits, and has fetched nothing in vain */
 	start(&f, RENDERS_MAX);
@@ -191,14 +154,14 @@ static void test_executor__one_render_over_the_bound_waits_for_room(void **state
 	/* room comes with the end of a run */
 	finish_first(&f, NULL);
 	assert_int_equal(f.results[1], RUN_CHANGED);
-	assert_int_equal(executor_room(f.executor, &render_work), 1);
+	assert_int_equal(executor_room(f.w.executor, &render_work), 1);
 	start(&f, RENDERS_MAX);
 	assert_int_equal(f.n_done, 2);
 	assert_int_equal(f.n_calls, RENDERS_MAX);
 	while (f.n_calls)
 		finish_first(&f, NULL);
-	assert_int_equal(executor_room(f.executor, &render_work), RENDERS_MAX);
-	assert_int_equal(executor_running(f.executor), 0);
+	assert_int_equal(executor_room(f.w.executor, &render_work), RENDERS_MAX);
+	assert_int_equal(executor_running(f.w.executor), 0);
 	teardown(&f);
 }
 
@@ -213,13 +176,13 @@ static void test_executor__a_full_sandbox_is_no_failure_of_the_chart(void **stat
 	error_set(&err, E_TOOMANY, "1024 sandboxed runs wait already");
 	finish_first(&f, &err);
 	assert_int_equal(f.codes[0], E_TOOMANY);
-	assert_null(stash_get(f.stash, "render:0"));
-	assert_int_equal(executor_room(f.executor, &render_work), RENDERS_MAX);
+	assert_null(stash_get(f.w.stash, "render:0"));
+	assert_int_equal(executor_room(f.w.executor, &render_work), RENDERS_MAX);
 	start(&f, 0);
 	error_set(&err, E_INVALID, "no such template");
 	finish_first(&f, &err);
 	assert_int_equal(f.codes[1], 0);
-	assert_int_equal(stash_get(f.stash, "render:0")->code, E_INVALID);
+	assert_int_equal(stash_get(f.w.stash, "render:0")->code, E_INVALID);
 	teardown(&f);
 }
 
@@ -230,14 +193,14 @@ static void test_executor__a_plan_forgets_what_is_used(void **state)
 	setup(&f);
 	start(&f, 0);
 	finish_first(&f, NULL);
-	assert_non_null(stash_get(f.stash, "render:0"));
+	assert_non_null(stash_get(f.w.stash, "render:0"));
 	struct arena *a = arena_new((size_t)1 << 20);
 	struct plan p;
 	plan_init(&p, a);
 	plan_add(&p, ACT_FORGET)->id = "render:0";
-	executor_start(f.executor, "strategy", "k0", &p, a, ended, &f);
-	loop_fake_settle(f.loop);
-	assert_null(stash_get(f.stash, "render:0"));
+	executor_start(f.w.executor, "strategy", "k0", &p, a, ended, &f);
+	loop_fake_settle(f.w.loop);
+	assert_null(stash_get(f.w.stash, "render:0"));
 	teardown(&f);
 }
 
@@ -252,15 +215,15 @@ static void test_executor__items_of_one_object_stay_as_they_are(void **state)
 	struct fixture f;
 	struct obj *body;
 	setup(&f);
-	fake_answer(f.transport, "GET", "/api", 200, "{\"items\":[]}");
-	fake_answer(f.transport, "GET", "/apis", 200,
+	fake_answer(f.w.transport, "GET", "/api", 200, "{\"items\":[]}");
+	fake_answer(f.w.transport, "GET", "/apis", 200,
 		    "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{\"name\":"
 		    "\"s.io\"},\"versions\":[{\"version\":\"v1\",\"resources\":[{\"resource\":"
 		    "\"carts\",\"responseKind\":{\"kind\":\"Cart\"},\"scope\":\"Cluster\","
 		    "\"verbs\":[\"get\"]}]}]}]}");
-	fake_answer(f.transport, "GET", "/apis/s.io/v1/carts/c", 200,
+	fake_answer(f.w.transport, "GET", "/apis/s.io/v1/carts/c", 200,
 		    "{\"kind\":\"Cart\",\"items\":[\"soap\",{\"n\":1}]}");
-	fake_answer(f.transport, "GET", "/apis/s.io/v1/carts", 200,
+	fake_answer(f.w.transport, "GET", "/apis/s.io/v1/carts", 200,
 		    "{\"kind\":\"CartList\",\"items\":[{\"metadata\":{\"name\":\"c\"}}]}");
 	struct arena *a = arena_new((size_t)1 << 20);
 	struct plan p;
@@ -268,10 +231,10 @@ static void test_executor__items_of_one_object_stay_as_they_are(void **state)
 	p.as = "system:serviceaccount:alm-system:app-x";
 	assert_ok(json_parse(str_of(needs), &body, &err), &err);
 	plan_lookup(&p, "lookup:0", obj_keep(a, body));
-	executor_start(f.executor, "strategy", "k0", &p, a, ended, &f);
-	loop_fake_settle(f.loop);
+	executor_start(f.w.executor, "strategy", "k0", &p, a, ended, &f);
+	loop_fake_settle(f.w.loop);
 	assert_int_equal(f.n_done, 1);
-	struct str found = stash_get(f.stash, "lookup:0")->text;
+	struct str found = stash_get(f.w.stash, "lookup:0")->text;
 	assert_true(str_contains(
 		found, STR("\"value\":{\"kind\":\"Cart\",\"items\":[\"soap\",{\"n\":1}]}")));
 	assert_true(str_contains(found, STR("{\"metadata\":{\"name\":\"c\"},\"kind\":\"Cart\","
@@ -286,11 +249,11 @@ static void test_executor__on_a_full_disk_everything_waits(void **state)
 	setup(&f);
 	f.free_mib = 10;
 	start(&f, 0);
-	loop_fake_run(f.loop, NS_PER_MIN);
+	loop_fake_run(f.w.loop, NS_PER_MIN);
 	assert_int_equal(f.n_fetches, 0);
 	assert_int_equal(f.n_done, 0);
 	f.free_mib = 100;
-	loop_fake_run(f.loop, NS_PER_MIN);
+	loop_fake_run(f.w.loop, NS_PER_MIN);
 	assert_int_equal(f.n_fetches, 1);
 	assert_int_equal(f.n_calls, 1);
 	finish_first(&f, NULL);
@@ -309,7 +272,7 @@ static void test_executor__renders_end_with_it(void **state)
 	start(&f, 2);
 	finish_first(&f, NULL);
 	assert_int_equal(f.n_calls, 2);
-	executor_free(STEAL(f.executor));
+	executor_free(STEAL(f.w.executor));
 	assert_int_equal(f.n_cancelled, 2);
 	teardown(&f);
 }
@@ -333,13 +296,13 @@ static void attempt_of(struct fixture *f, const char *api, const char *value, in
 	obj_set_path(o, "metadata.resourceVersion", obj_stringf("%zu", f->n_done));
 	p.as = "system:serviceaccount:alm-system:app-x";
 	plan_apply(&p, o, 0, false);
-	fake_answer(f->transport, "PATCH", cstr_eq(api, "v1") ? MAP_PATH : OTHER_PATH, status,
+	fake_answer(f->w.transport, "PATCH", cstr_eq(api, "v1") ? MAP_PATH : OTHER_PATH, status,
 		    status == 200
 			    ? "{\"metadata\":{\"name\":\"c\",\"uid\":\"u\"}}"
 			    : "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"no\"}");
 	f->n_done = 0;
-	executor_start(f->executor, "strategy", "k0", &p, a, ended, f);
-	loop_fake_settle(f->loop);
+	executor_start(f->w.executor, "strategy", "k0", &p, a, ended, f);
+	loop_fake_settle(f->w.loop);
 	assert_int_equal(f->n_done, 1);
 	assert_int_equal(f->codes[0] != 0, status != 200);
 }
@@ -353,10 +316,10 @@ static void attempt(struct fixture *f, const char *value, int status)
 static const char *told(struct fixture *f, struct strbuf *b)
 {
 	strbuf_clear(b);
-	for (int64_t seq = 2; seq <= audit_last_seq(f->audit); seq++) {
+	for (int64_t seq = 2; seq <= audit_last_seq(f->w.audit); seq++) {
 		struct error err;
 		CLEANUP(obj_unrefp) struct obj *row = NULL;
-		assert_ok(audit_row_get(f->audit, seq, &row, &err), &err);
+		assert_ok(audit_row_get(f->w.audit, seq, &row, &err), &err);
 		int64_t more = obj_i64(row, "body.suppressed", 0);
 		const char *op = obj_str(row, "op");
 		strbuf_addf(b, "%s%s", b->len ? " " : "",
@@ -371,11 +334,11 @@ static const char *told(struct fixture *f, struct strbuf *b)
 
 static void serve_maps(struct fixture *f)
 {
-	fake_answer(f->transport, "GET", "/apis", 200,
+	fake_answer(f->w.transport, "GET", "/apis", 200,
 		    "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{\"name\":"
 		    "\"x.example\"},\"versions\":[{\"version\":\"v1\",\"resources\":" MAP_RESOURCE
 		    "}]}]}");
-	fake_answer(f->transport, "GET", "/api", 200,
+	fake_answer(f->w.transport, "GET", "/api", 200,
 		    "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{},\"versions\":"
 		    "[{\"version\":\"v1\",\"resources\":" MAP_RESOURCE "}]}]}");
 }
@@ -430,12 +393,12 @@ static void test_executor__a_refusal_is_of_one_group(void **state)
 	const char *others = refusal_id("x.example", "ConfigMap", "n", "c", a);
 	serve_maps(&f);
 	attempt(&f, "a", 422);
-	assert_non_null(stash_get(f.stash, maps));
-	assert_null(stash_get(f.stash, others));
+	assert_non_null(stash_get(f.w.stash, maps));
+	assert_null(stash_get(f.w.stash, others));
 	attempt_of(&f, "x.example/v1", "a", 200);
-	assert_non_null(stash_get(f.stash, maps));
+	assert_non_null(stash_get(f.w.stash, maps));
 	attempt(&f, "a", 200);
-	assert_null(stash_get(f.stash, maps));
+	assert_null(stash_get(f.w.stash, maps));
 	teardown(&f);
 }
 
@@ -450,10 +413,10 @@ static enum run_result patch_answered(struct fixture *f, const char *answer)
 	obj_set_path(patch, "data.key", obj_string("x"));
 	p.as = "system:serviceaccount:alm-system:app-x";
 	plan_patch(&p, live, patch);
-	fake_answer(f->transport, "PATCH", MAP_PATH, 200, answer);
+	fake_answer(f->w.transport, "PATCH", MAP_PATH, 200, answer);
 	f->n_done = 0;
-	executor_start(f->executor, "strategy", "k0", &p, a, ended, f);
-	loop_fake_settle(f->loop);
+	executor_start(f->w.executor, "strategy", "k0", &p, a, ended, f);
+	loop_fake_settle(f->w.loop);
 	assert_int_equal(f->n_done, 1);
 	assert_int_equal(f->codes[0], 0);
 	return f->results[0];
@@ -658,7 +621,7 @@ static void check_row(struct fixture *f, int64_t seq, const struct wanted *w)
 	struct error err;
 	char text[8] = {w->key};
 	CLEANUP(obj_unrefp) struct obj *row = NULL;
-	assert_ok(audit_row_get(f->audit, seq, &row, &err), &err);
+	assert_ok(audit_row_get(f->w.audit, seq, &row, &err), &err);
 	assert_text(row, "type", w->type);
 	assert_text(row, "reason", w->reason);
 	assert_int_equal(obj_i64(row, "cause", 0), w->cause);
@@ -691,7 +654,7 @@ static void test_executor__entries_are_those_of_a_model(void **state)
 	struct fixture f;
 	(void)state;
 	setup(&f);
-	struct model m = {.seed = 17, .seq = audit_last_seq(f.audit)};
+	struct model m = {.seed = 17, .seq = audit_last_seq(f.w.audit)};
 	for (int64_t i = 0; i < PLANS; i++) {
 		struct arena *a = arena_new((size_t)1 << 20);
 		struct wanted wanted[ROWS];
@@ -702,12 +665,12 @@ static void test_executor__entries_are_those_of_a_model(void **state)
 		for (unsigned k = 1 + below(&m, ROWS); k > 0; k--)
 			n += next_row(&m, &p, i, &wanted[n]);
 		f.n_done = 0;
-		executor_start(f.executor, "strategy", "k0", &p, a, ended, &f);
-		loop_fake_settle(f.loop);
+		executor_start(f.w.executor, "strategy", "k0", &p, a, ended, &f);
+		loop_fake_settle(f.w.loop);
 		assert_int_equal(f.n_done, 1);
 		assert_int_equal(f.codes[0], 0);
 		assert_int_equal(f.results[0] == RUN_CHANGED, n > 0);
-		assert_int_equal(audit_last_seq(f.audit), m.seq);
+		assert_int_equal(audit_last_seq(f.w.audit), m.seq);
 		for (size_t k = 0; k < n; k++)
 			check_row(&f, before + 1 + (int64_t)k, &wanted[k]);
 	}

@@ -5,15 +5,13 @@
 
 #include "alm/audit/audit.h"
 #include "alm/base/clock.h"
-#include "alm/controllers/app/keys.h"
 #include "alm/engine/executor.h"
 #include "alm/engine/settle.h"
 #include "alm/engine/view.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/patch/apply.h"
-#include "tests/lib/loop_fake.h"
-#include "tests/lib/transport_fake.h"
+#include "tests/lib/work_fixture.h"
 
 #define APP    "system:serviceaccount:alm-system:app-x"
 #define PATH   "/apis/apps/v1/namespaces/n/deployments/"
@@ -25,14 +23,7 @@
 	"\"get\",\"patch\"]}]}]}]}"
 
 struct fixture {
-	struct loop *loop;
-	struct db *db;
-	struct audit *audit;
-	struct transport_fake *transport;
-	struct client *client;
-	struct discovery *discovery;
-	struct stash *stash;
-	struct executor *executor;
+	struct work_fixture w;
 	struct obj *cached; /* or NULL */
 	bool same_process, failed, settled;
 };
@@ -74,68 +65,42 @@ static void ended(void *arg, const char *controller, const char *key, enum run_r
 	f->failed = err != NULL;
 }
 
-static void discovered(void *arg, const struct error *err)
+static struct work_fixture_config config_of(struct fixture *f, struct executor_host *host)
 {
-	(void)arg;
-	assert_null(err);
+	*host = (struct executor_host){.observed = observed,
+				       .observed_deleted = observed_deleted,
+				       .cached = cached,
+				       .arg = f};
+	return (struct work_fixture_config){.same_process = f->same_process, .host = host};
 }
 
 /* A process begins; the log is what the former one left. */
 static void begin(struct fixture *f)
 {
-	f->transport = transport_fake_new(f->loop);
-	f->client = client_new(f->loop, transport_fake_transport(f->transport));
-	f->discovery = discovery_new(f->client);
-	f->stash = stash_new();
-	fake_answer(f->transport, "GET", "/api", 200, "{\"items\":[]}");
-	fake_answer(f->transport, "GET", "/apis", 200, RESOURCE);
-	discovery_refresh(f->discovery, discovered, NULL);
-	loop_fake_settle(f->loop);
-	struct executor_config c = {
-		.loop = f->loop,
-		.client = f->client,
-		.discovery = f->discovery,
-		.audit = f->audit,
-		.db = f->db,
-		.stash = f->stash,
-		.chains = app_chains,
-		.same_process = f->same_process,
-		.host = {.observed = observed,
-			 .observed_deleted = observed_deleted,
-			 .cached = cached,
-			 .arg = f},
-	};
-	f->executor = executor_new(&c);
+	struct executor_host host;
+	const struct work_fixture_config c = config_of(f, &host);
+	work_fixture_begin(&f->w, &c);
+	work_fixture_discover_these(&f->w, RESOURCE, "{\"items\":[]}");
 }
 
 static void end(struct fixture *f)
 {
-	executor_free(STEAL(f->executor));
-	stash_free(f->stash);
-	discovery_free(f->discovery);
-	client_free(f->client);
-	transport_fake_free(f->transport);
+	work_fixture_end(&f->w);
 }
 
 static void setup(struct fixture *f, bool same_process)
 {
-	struct error err = ERROR_INIT;
-	*f = (struct fixture){.loop = loop_fake_new(INT64_C(1893571200000000000)),
-			      .same_process = same_process};
-	struct db_config dc = {.path = ":memory:"};
-	assert_ok(db_open(&dc, &f->db, &err), &err);
-	struct audit_config ac = {.db = f->db, .loop = f->loop};
-	assert_ok(audit_open(&ac, &f->audit, &err), &err);
-	begin(f);
+	struct executor_host host;
+	*f = (struct fixture){.same_process = same_process};
+	const struct work_fixture_config c = config_of(f, &host);
+	work_fixture_init_with(&f->w, &c);
+	work_fixture_discover_these(&f->w, RESOURCE, "{\"items\":[]}");
 }
 
 static void teardown(struct fixture *f)
 {
-	end(f);
 	obj_unref(f->cached);
-	audit_close(f->audit);
-	db_close(f->db);
-	loop_free(f->loop);
+	work_fixture_drop(&f->w);
 }
 
 static struct obj *parse(const char *text)
@@ -197,8 +162,8 @@ static void start_plan(struct plan *p)
 
 static void run(struct fixture *f, const char *key, struct plan *p)
 {
-	executor_start(f->executor, "unit", key, p, p->a, ended, f);
-	loop_fake_settle(f->loop);
+	executor_start(f->w.executor, "unit", key, p, p->a, ended, f);
+	loop_fake_settle(f->w.loop);
 }
 
 static void settled(void *arg)
@@ -209,27 +174,27 @@ static void settled(void *arg)
 
 static void settle(struct fixture *f)
 {
-	struct settle_config c = {.client = f->client,
-				  .discovery = f->discovery,
-				  .audit = f->audit,
-				  .db = f->db,
+	struct settle_config c = {.client = f->w.client,
+				  .discovery = f->w.discovery,
+				  .audit = f->w.audit,
+				  .db = f->w.db,
 				  .same_process = f->same_process};
 	f->settled = false;
 	struct settle *s = settle_start(&c, settled, f);
-	loop_fake_run(f->loop, NS_PER_MIN);
+	loop_fake_run(f->w.loop, NS_PER_MIN);
 	assert_true(f->settled);
 	settle_free(s);
-	assert_int_equal(fake_unused(f->transport), 0);
+	assert_int_equal(fake_unused(f->w.transport), 0);
 }
 
 /* "Recovered:2-0-1": the Write entries. */
 static const char *told(struct fixture *f, struct strbuf *b)
 {
 	strbuf_clear(b);
-	for (int64_t seq = 2; seq <= audit_last_seq(f->audit); seq++) {
+	for (int64_t seq = 2; seq <= audit_last_seq(f->w.audit); seq++) {
 		struct error err;
 		CLEANUP(obj_unrefp) struct obj *row = NULL;
-		assert_ok(audit_row_get(f->audit, seq, &row, &err), &err);
+		assert_ok(audit_row_get(f->w.audit, seq, &row, &err), &err);
 		if (obj_str(row, "op"))
 			strbuf_addf(b, "%s%s:%s", b->len ? " " : "", obj_str(row, "reason"),
 				    obj_str(row, "op"));
@@ -241,7 +206,7 @@ static struct obj *last_row(struct fixture *f)
 {
 	struct error err;
 	struct obj *row = NULL;
-	assert_ok(audit_row_get(f->audit, audit_last_seq(f->audit), &row, &err), &err);
+	assert_ok(audit_row_get(f->w.audit, audit_last_seq(f->w.audit), &row, &err), &err);
 	return row;
 }
 
@@ -249,7 +214,7 @@ static void answer(struct fixture *f, const char *name, const struct obj *live)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
 	CLEANUP(xfreep) char *text = live ? json_text(live) : NULL;
-	fake_answer(f->transport, "GET", arena_fmt(a, PATH "%s", name), live ? 200 : 404,
+	fake_answer(f->w.transport, "GET", arena_fmt(a, PATH "%s", name), live ? 200 : 404,
 		    live ? text : NO_ONE);
 }
 
@@ -259,7 +224,7 @@ static void lose_apply(struct fixture *f, struct obj *live)
 	struct plan p;
 	start_plan(&p);
 	plan_apply(&p, deployment("d", "i:1"), 0, false);
-	fake_stream(f->transport, "PATCH", PATH "d*", 200, "");
+	fake_stream(f->w.transport, "PATCH", PATH "d*", 200, "");
 	run(f, "k", &p);
 	end(f);
 	begin(f);
@@ -318,7 +283,7 @@ static void test_settle__a_run_that_ended_is_left_alone(void **state)
 		struct plan p;
 		start_plan(&p);
 		plan_apply(&p, deployment("d", "i:1"), 0, false);
-		fake_answer(f.transport, "PATCH", PATH "d*", answers[i],
+		fake_answer(f.w.transport, "PATCH", PATH "d*", answers[i],
 			    i ? "{\"kind\":\"Status\",\"status\":\"Failure\"}"
 			      : "{\"metadata\":{\"name\":\"d\",\"uid\":\"u\"}}");
 		if (i) /* never sent */
@@ -348,10 +313,10 @@ static void test_settle__all_that_was_under_way(void **state)
 	plan_apply(&p, deployment("d", "i:1"), 0, false);
 	plan_apply(&p, deployment("e", "i:1"), 0, false);
 	plan_delete(&p, live, "Background");
-	fake_answer(f.transport, "PATCH", PATH "c*", 200,
+	fake_answer(f.w.transport, "PATCH", PATH "c*", 200,
 		    "{\"metadata\":{\"name\":\"c\",\"uid\":\"u\"}}");
-	fake_stream(f.transport, "PATCH", PATH "d*", 200, "");
-	fake_stream(f.transport, "PATCH", PATH "e*", 200, "");
+	fake_stream(f.w.transport, "PATCH", PATH "d*", 200, "");
+	fake_stream(f.w.transport, "PATCH", PATH "e*", 200, "");
 	run(&f, "k", &p);
 	end(&f);
 	begin(&f);
@@ -373,7 +338,7 @@ static void test_settle__the_newest_plan_of_each_unit(void **state)
 		struct plan p;
 		start_plan(&p);
 		plan_apply(&p, deployment("d", i ? "i:2" : "i:1"), 0, false);
-		fake_stream(f.transport, "PATCH", PATH "d*", 200, "");
+		fake_stream(f.w.transport, "PATCH", PATH "d*", 200, "");
 		run(&f, i < 2 ? "k" : "other", &p);
 	}
 	end(&f);
@@ -408,7 +373,7 @@ static void test_settle__deletions(void **state)
 		struct plan p;
 		start_plan(&p);
 		plan_delete(&p, live, "Background");
-		fake_stream(f.transport, "DELETE", PATH "d", 200, "");
+		fake_stream(f.w.transport, "DELETE", PATH "d", 200, "");
 		run(&f, "k", &p);
 		end(&f);
 		begin(&f);
@@ -435,7 +400,7 @@ static void test_settle__patches(void **state)
 		start_plan(&p);
 		obj_set_path(patch, "spec.replicas", obj_int(4));
 		plan_patch(&p, live, patch);
-		fake_stream(f.transport, "PATCH", PATH "d*", 200, "");
+		fake_stream(f.w.transport, "PATCH", PATH "d*", 200, "");
 		run(&f, "k", &p);
 		end(&f);
 		CLEANUP(obj_unrefp) struct obj *now = obj_copy(live);
@@ -465,7 +430,7 @@ static void test_settle__beside_the_server_it_was_not_done(void **state)
 	struct plan p;
 	start_plan(&p);
 	plan_apply(&p, deployment("d", "i:1"), 0, false);
-	fake_stream(f.transport, "PATCH", PATH "d*", 200, "");
+	fake_stream(f.w.transport, "PATCH", PATH "d*", 200, "");
 	run(&f, "k", &p);
 	end(&f);
 	begin(&f);
@@ -487,12 +452,12 @@ static void test_settle__a_silent_server_holds_nothing_up(void **state)
 	start_plan(&p);
 	plan_apply(&p, deployment("d", "i:1"), 0, false);
 	plan_apply(&p, deployment("e", "i:1"), 0, false);
-	fake_stream(f.transport, "PATCH", PATH "d*", 200, "");
-	fake_stream(f.transport, "PATCH", PATH "e*", 200, "");
+	fake_stream(f.w.transport, "PATCH", PATH "d*", 200, "");
+	fake_stream(f.w.transport, "PATCH", PATH "e*", 200, "");
 	run(&f, "k", &p);
 	end(&f);
 	begin(&f);
-	fake_answer(f.transport, "GET", PATH "d", 403,
+	fake_answer(f.w.transport, "GET", PATH "d", 403,
 		    "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"Forbidden\"}");
 	answer(&f, "e", NULL);
 	settle(&f);

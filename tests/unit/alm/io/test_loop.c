@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <event2/event.h>
@@ -38,6 +39,14 @@ static void on_task(void *arg)
 		loop_post(n->loop, &n->then->task);
 }
 
+static void on_long_task(void *arg)
+{
+	clock_t begun = clock();
+	while (clock() - begun < CLOCKS_PER_SEC / 100)
+		;
+	on_task(arg);
+}
+
 static struct note note(struct loop *l, struct strbuf *out, const char *name)
 {
 	return (struct note){.loop = l,
@@ -69,6 +78,26 @@ static void test_loop__timers_come_before_tasks_and_new_ones_wait_a_turn(void **
 	assert_string_equal(out.buf, "abcde");
 	loop_turn(l);
 	assert_string_equal(out.buf, "abcde");
+}
+
+/* What takes long leaves those behind it to the next turn, in their order. */
+static void test_loop__a_turn_of_tasks_has_an_end(void **state)
+{
+	(void)state;
+	CLEANUP(loop_freep) struct loop *l = loop_event_new();
+	CLEANUP(strbuf_release) struct strbuf out = STRBUF_INIT(100);
+	struct note a = note(l, &out, "a"), b = note(l, &out, "b"), c = note(l, &out, "c");
+	struct note *all[] = {&a, &b, &c};
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		all[i]->task.arg = all[i];
+	a.then = &c;
+	a.task.fn = on_long_task;
+	loop_post(l, &a.task);
+	loop_post(l, &b.task);
+	loop_turn(l);
+	assert_string_equal(out.buf, "a");
+	loop_turn(l);
+	assert_string_equal(out.buf, "abc");
 }
 
 static void test_loop__disarmed_and_unposted_do_not_run(void **state)
@@ -231,6 +260,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loop__timers_come_before_tasks_and_new_ones_wait_a_turn),
+		cmocka_unit_test(test_loop__a_turn_of_tasks_has_an_end),
 		cmocka_unit_test(test_loop__disarmed_and_unposted_do_not_run),
 		cmocka_unit_test(test_loop__run_waits_for_the_deadline),
 		cmocka_unit_test(test_loop__signals_arrive_in_the_loop),

@@ -28,6 +28,7 @@ struct fixture {
 	struct error failed;
 	struct strbuf output, errors;
 	char dir[32];
+	bool is_users;
 	char mark[32]; /* MARK=N: what its processes are known by */
 };
 
@@ -95,6 +96,7 @@ static struct program_run *begin(struct fixture *f, const char *script,
 					  .env = env,
 					  .dir = f->dir,
 					  .input = STR("hello\n"),
+					  .is_users = f->is_users,
 					  .limits = limits};
 	return programs_run(f->programs, &call, on_done, f);
 }
@@ -293,6 +295,30 @@ static void test_program__what_it_leaves_behind_is_ended(void **state)
 	}
 }
 
+/* Of who types the command: as in his shell, but for what it prints and how long it takes. */
+static void test_program__the_users_own_keeps_what_it_leaves_behind(void **state)
+{
+	struct fixture *f = *state;
+	set_mark(f, 0);
+	f->is_users = true;
+	assert_int_equal(run(f,
+			     "sleep $MARK & echo $! >pids; setsid sleep $MARK & echo $! >>pids; "
+			     "ulimit -d; ulimit -t; exit 4",
+			     (struct program_limits){.memory_bytes = 1 << 20, .cpu_s = 1}),
+			 0);
+	assert_int_equal(f->status, 4);
+	assert_string_equal(f->output.buf, "unlimited\nunlimited\n");
+	assert_true(is_alive(f));
+	f->is_users = false;
+	assert_int_equal(run(f, "kill $(cat pids); rm pids", NO_LIMITS), 0);
+	wait_until_gone(f);
+	f->is_users = true;
+	assert_int_equal(run(f, "sleep $MARK & sleep $MARK & wait",
+			     (struct program_limits){.wall_ns = 100 * NS_PER_MS}),
+			 E_LIMIT);
+	wait_until_gone(f);
+}
+
 static void test_program__a_deadline_ends_the_whole_group(void **state)
 {
 	struct fixture *f = *state;
@@ -475,6 +501,7 @@ int main(void)
 		T(test_program__what_cannot_be_run_is_told),
 		T(test_program__limits_are_named),
 		T(test_program__what_it_leaves_behind_is_ended),
+		T(test_program__the_users_own_keeps_what_it_leaves_behind),
 		T(test_program__a_deadline_ends_the_whole_group),
 		T(test_program__a_cancelled_one_is_ended_and_silent),
 		T(test_program__nothing_outlives_the_wall),

@@ -76,7 +76,8 @@ static void test_sqlwrite__what_is_no_such_statement_is_refused(void **state)
 		const char *why;
 	} rows[] = {
 		{"SELECT :step", E_INVALID, "it writes nothing"},
-		{"INSERT INTO t(n) VALUES (:who)", E_INVALID, "parameter :who: want :time"},
+		{"INSERT INTO t(n) VALUES (:who)", E_INVALID,
+		 "parameter :who: want :step, :reason or :seq"},
 		{"INSERT INTO t(n) VALUES (?)", E_INVALID, "parameter ?: want"},
 		{"INSERT INTO t(n) VALUES (1); DELETE FROM t", E_INVALID,
 		 "one statement is wanted"},

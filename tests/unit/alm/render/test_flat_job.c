@@ -275,8 +275,8 @@ static void test_flat_job__runtime_imports(void **state)
 	obj_keep(f->a, runtime);
 	const char *path = put(f, "run.jsonnet", str_of(text));
 	assert_ok(tree_read_program(path, NULL, 0, &files, &p, &f->err), &f->err);
-	assert_int_equal(p.n_lists, 1);
-	assert_string_equal(p.lists[0], "secrets/list");
+	assert_int_equal(p.n_live, 1);
+	assert_string_equal(p.live[0], "secrets/list");
 	if (jsonnet(f, path, NULL, 0, (struct flat_request){.runtime = runtime}) < 0)
 		fail_msg("%s", f->err.msg);
 	assert_string_equal(obj_str(f->flat.objects[0].object, "data.n"), "2");

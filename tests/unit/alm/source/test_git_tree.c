@@ -162,15 +162,19 @@ static void test_git_tree__the_history(void **state)
 	struct error err = ERROR_INIT;
 	struct git_commit *list;
 	size_t n;
-	assert_ok(git_log_read(nul(a, OID "|alice|drop \x1b[31mB|\n" OID "|b\xff|x|\n"), a, &list,
-			       &n, &err),
+	assert_ok(git_log_read(nul(a, OID "|alice|bob\n|drop \x1b[31mB|\n" OID "|b\xff|c|x|\n"), a,
+			       &list, &n, &err),
 		  &err);
 	assert_int_equal(n, 2);
 	assert_string_equal(list[0].author, "alice");
+	assert_string_equal(list[0].committer, "bob ");
 	assert_string_equal(list[0].subject, "drop  [31mB");
 	assert_string_equal(list[1].author, "(not UTF-8)");
-	assert_int_equal(git_log_read(nul(a, OID "|alice|x|"), a, &list, &n, &err), -E_CORRUPT);
-	assert_int_equal(git_log_read(nul(a, "main|alice|x|\n"), a, &list, &n, &err), -E_CORRUPT);
+	assert_int_equal(git_log_read(nul(a, OID "|alice|alice|x|"), a, &list, &n, &err),
+			 -E_CORRUPT);
+	assert_int_equal(git_log_read(nul(a, "main|alice|alice|x|\n"), a, &list, &n, &err),
+			 -E_CORRUPT);
+	assert_int_equal(git_log_read(nul(a, OID "|alice|x|\n"), a, &list, &n, &err), -E_CORRUPT);
 	assert_ok(git_log_read(STR_NONE, a, &list, &n, &err), &err);
 	assert_int_equal(n, 0);
 }

@@ -11,6 +11,8 @@ static void test_sql__bad_configurations_name_the_field(void **state)
 		{"query: x\nkey: k", "t.yaml: path: is missing"},
 		{"path: x\nkey: k", "t.yaml: query: is missing"},
 		{"path: x\nquery: k", "t.yaml: key: is missing"},
+		{"databaseName: d\nquery: q\nkey: k",
+		 "t.yaml: databaseName: d: no such connection"},
 		{"path: x\nquery: q\nkey: k\nrows: 1", "rows"},
 		{"path: 1\nquery: q\nkey: k", "path"},
 		{"path: x\nquery: q\nkey: k\ngroupRows: maybe", "groupRows"},
@@ -22,7 +24,8 @@ static void test_sql__bad_configurations_name_the_field(void **state)
 		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
 		struct error err = ERROR_INIT;
 		struct sql_config c;
-		if (sql_config_read(str_of(cases[i][0]), "t.yaml", a, &c, &err) >= 0 ||
+		const struct databases none = {0};
+		if (sql_config_read(str_of(cases[i][0]), "t.yaml", &none, a, &c, &err) >= 0 ||
 		    !strstr(err.msg, cases[i][1]))
 			fail_msg("%s: %s", cases[i][0], err.msg);
 	}
@@ -51,7 +54,8 @@ static void test_sql__rows_become_runs(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
-		const struct sql_config c = {"p", "q", "k", cases[i].group};
+		const struct sql_config c = {
+			.path = "p", .query = "q", .key = "k", .group_rows = cases[i].group};
 		const struct obj *runs = NULL;
 		struct error err = ERROR_INIT;
 		struct obj *rows = NULL;

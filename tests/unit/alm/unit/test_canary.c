@@ -6,6 +6,7 @@
 #include "alm/obj/meta.h"
 #include "alm/obj/yaml.h"
 #include "alm/unit/canary.h"
+#include "crds/marks.h"
 
 #define ARENA_MAX ((size_t)16 << 20)
 #define NOW       (1000 * NS_PER_S)
@@ -97,6 +98,15 @@ static void test_canary__the_object(void **state)
 	assert_string_equal(meta_label(obj_path(c, "spec.template"), LABEL_CANARY), "true");
 	assert_string_equal(meta_label(obj_path(c, "spec.template"), "app"), "web");
 	assert_null(meta_label(d, LABEL_CANARY));
+	/* it goes, whatever is said of what it tries */
+	struct obj *kept = obj_keep(a, obj_copy(d));
+	meta_set_annotation(kept, "helm.sh/resource-policy", "keep");
+	meta_set_annotation(kept, ANNOTATION_PRUNE, "disabled");
+	meta_set_annotation(kept, "x.io/other", "stays");
+	c = obj_keep(a, canary_object(kept, "prod", 2));
+	assert_null(meta_annotation(c, "helm.sh/resource-policy"));
+	assert_null(meta_annotation(c, ANNOTATION_PRUNE));
+	assert_string_equal(meta_annotation(c, "x.io/other"), "stays");
 	/* and who has none */
 	assert_null(canary_refuses(d, a));
 	static const char *const others[] = {
@@ -157,6 +167,7 @@ static void test_canary__what_is_left_out_needs_one(void **state)
 #define APPROVED  "app.coreos.com/canary-approve: '25: looks good'"
 #define OTHER     "app.coreos.com/canary-approve: '50: looks good'"
 #define NO_REASON "app.coreos.com/canary-approve: '25'"
+#define NOTHING   "app.coreos.com/canary-approve: '25: '"
 #define SKIPPED   "app.coreos.com/canary-skip: now"
 #define ABORTED   "app.coreos.com/canary-abort: I do not like it"
 
@@ -193,8 +204,15 @@ static const struct {
 	 "askedNs"},
 	{"{at: 0, readyNs: 1}", LIVE_C(NO_REASON), true, CHECK_DONE, CHECK_DONE, CANARY_WAITS, 1,
 	 NULL, "askedNs"},
+	{"{at: 0, readyNs: 1}", LIVE_C(NOTHING), true, CHECK_DONE, CHECK_DONE, CANARY_WAITS, 1,
+	 NULL, "askedNs"},
 	{"{at: 0, readyNs: 1}", LIVE_C(APPROVED), true, CHECK_DONE, CHECK_DONE, CANARY_PLACES, 3,
 	 NULL, "!readyNs"},
+	/* what a step remembers is not the next one's */
+	{"{at: 0, readyNs: 1, checks: {seen: {}}}", LIVE_C(APPROVED), true, CHECK_DONE, CHECK_DONE,
+	 CANARY_PLACES, 3, NULL, "!checks"},
+	{"{at: 0, readyNs: 1, metrics: {x: {}}}", LIVE_C(APPROVED), true, CHECK_DONE, CHECK_DONE,
+	 CANARY_PLACES, 3, NULL, "!metrics"},
 	{"{at: 1, readyNs: 1}", LIVE_C(""), true, CHECK_DONE, CHECK_DONE, CANARY_PROMOTES, 3, NULL,
 	 "end"},
 	{"{at: 1, end: promote}", NULL, false, NOT_ASKED, NOT_ASKED, CANARY_PROMOTES, 0, NULL,
@@ -278,6 +296,7 @@ static void test_canary__what_was_held_is_carried_on(void **state)
 		"{at: 0, available: 3, uid: u, heldNs: 5, readyNs: 1, askedNs: 940000000000}",
 		"{at: 0, available: 3, uid: u, heldNs: 5, readyNs: 1, metrics: {x: {heldSinceNs: "
 		"940000000000, nextNs: 999000000000}}}",
+		"{at: 0, available: 3, uid: u, heldNs: 5, readyNs: 1, askedNs: 940000000000}",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(records); i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_MAX);
@@ -285,14 +304,17 @@ static void test_canary__what_was_held_is_carried_on(void **state)
 			parse(a, "{steps: [{weight: 25, approval: Manual}, {weight: 50}]}");
 		struct obj *record = read(a, records[i]);
 		struct check_result ready = result_of(CHECK_DONE);
-		const struct canary_facts f = {.primary = read(a, DEPLOYMENT("web:1")),
-					       .canary = read(a, LIVE_C(SKIPPED)),
-					       .placed = true,
-					       .ready = &ready,
-					       .now_ns = NOW};
+		const struct canary_facts f = {
+			.primary = read(a, DEPLOYMENT("web:1")),
+			.canary = read(a, i < 2 ? LIVE_C(SKIPPED) : LIVE_C(APPROVED)),
+			.placed = true,
+			.ready = &ready,
+			.measured = i < 2 ? NULL : &ready,
+			.now_ns = NOW};
 		struct canary_turn turn;
 		canary_next(c, &f, record, a, &turn);
 		assert_int_equal(obj_i64(record, "at", 0), 1);
+		assert_int_equal(obj_i64(record, "sinceNs", 0), NOW);
 		assert_int_equal(canary_held_ns(record, NOW), 5 + NOW - INT64_C(940000000000));
 		assert_int_equal(obj_i64(record, "heldBeforeNs", 0), canary_held_ns(record, NOW));
 	}

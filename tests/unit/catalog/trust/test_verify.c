@@ -13,6 +13,7 @@
 #include "alm/obj/json.h"
 #include "catalog/trust/cosign.h"
 #include "catalog/trust/openpgp.h"
+#include "catalog/trust/openpgp_packet.h"
 #include "catalog/trust/provenance.h"
 #include "catalog/trust/verify.h"
 
@@ -267,6 +268,71 @@ static void test_verify__damaged_keys(void **state)
 	}
 }
 
+/* A keyring without its armor. */
+static struct str bare(struct arena *a, const char *name, struct strbuf *raw)
+{
+	struct str text = load(a, name), line, data;
+	struct error err = ERROR_INIT;
+	while (pgp_next_line(&text, &line))
+		if (str_is(line, OPENPGP_KEY_BEGIN)) {
+			assert_ok(pgp_dearmor(&text, "-----END PGP PUBLIC KEY BLOCK-----", a, &data,
+					      &err),
+				  &err);
+			strbuf_addstr(raw, data);
+		}
+	return strbuf_str(raw);
+}
+
+/* What the check says of the signature by parent's subkey, keys being the bytes; "" if it holds. */
+static const char *verdict(struct arena *a, struct str keys, const char *more)
+{
+	struct openpgp_keyring ring = {0};
+	struct openpgp_clearsigned c;
+	struct error err = ERROR_INIT;
+	int64_t until;
+	assert_ok(openpgp_keyring_add(&ring, keys, NOW_S, a, &err), &err);
+	if (more)
+		assert_ok(openpgp_keyring_add(&ring, load(a, more), NOW_S, a, &err), &err);
+	assert_ok(openpgp_clearsigned_read(load(a, "subkey.prov"), a, &c, &err), &err);
+	return openpgp_check(&ring, &c, NOW_S, &until, &err) < 0 ? arena_strdup(a, err.msg) : "";
+}
+
+/* A revocation is put between any two packets of a key, and behind the last. It is believed without
+ * a proof: who can add one to the keyring can as well take the key out. */
+static void test_verify__a_revocation_counts_wherever_it_stands(void **state)
+{
+	static const unsigned char types[] = {PGP_REVOKE_KEY, PGP_REVOKE_SUBKEY};
+	(void)state;
+	size_t n = 0;
+	for (size_t t = 0; t < ARRAY_LEN(types); t++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(ROOM);
+		CLEANUP(strbuf_release) struct strbuf raw = STRBUF_INIT(ROOM);
+		struct str all = bare(a, "parent.asc", &raw), rest = all;
+		struct pgp_packet p;
+		struct error err = ERROR_INIT;
+		bool subkey = false;
+		assert_string_equal(verdict(a, all, NULL), "");
+		while (pgp_next_packet(&rest, &p, &err) > 0) {
+			CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(ROOM);
+			const char revocation[] = {(char)0xC2, 2, 4, (char)types[t]};
+			subkey = subkey || p.tag == PGP_SUBKEY;
+			strbuf_add(&b, all.ptr, all.len - rest.len);
+			strbuf_add(&b, revocation, sizeof(revocation));
+			strbuf_addstr(&b, rest);
+			const char *want = types[t] == PGP_REVOKE_KEY ? "is revoked"
+					   : subkey ? "is a subkey that is revoked"
+						    : ""; /* of no subkey that comes after */
+			const char *said = verdict(a, strbuf_str(&b), NULL);
+			if (*want ? !strstr(said, want) : *said)
+				fail_msg("0x%02x at %zu: %s", types[t], all.len - rest.len, said);
+			/* an old copy without it undoes nothing */
+			assert_string_equal(verdict(a, strbuf_str(&b), "parent.asc"), said);
+			n++;
+		}
+	}
+	assert_int_equal(n, 2 * 5);
+}
+
 /* The binary form; every flipped bit of it. A signature by a subkey that nobody bound is worth
  * nothing: the bits of key, user ID and binding that are signed all count. */
 static void test_verify__a_subkey_counts_as_bound(void **state)
@@ -469,6 +535,7 @@ int main(void)
 		cmocka_unit_test(test_verify__no_change_is_accepted),
 		cmocka_unit_test(test_verify__two_files_in_one),
 		cmocka_unit_test(test_verify__damaged_keys),
+		cmocka_unit_test(test_verify__a_revocation_counts_wherever_it_stands),
 		cmocka_unit_test(test_verify__a_subkey_counts_as_bound),
 		cmocka_unit_test(test_verify__cosign_of_openssl),
 		cmocka_unit_test(test_verify__no_change_of_cosign_is_accepted),

@@ -247,7 +247,9 @@ static void test_hooks__a_client_says_how_long(void **state)
 		 "invalid timeout specified in the request URL - time: invalid duration \"x\""},
 		{"5", "time: missing unit in duration \"5\""},
 		{"7d", "time: unknown unit \"d\" in duration \"7d\""},
-		{"1m2y", "time: unknown unit"},
+		{"1m2y", "time: unknown unit \"y\" in duration \"1m2y\""},
+		{"1h2", "time: missing unit in duration \"1h2\""},
+		{"1.5.3s", "time: missing unit in duration \"1.5.3s\""},
 	};
 	CLEANUP(apifake_freep) struct apifake *f = fake_new(false, false);
 	configure(f, false, "v", URL("v"), "");

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "alm/cli/app/overview.h"
 #include "alm/obj/yaml.h"
 
@@ -407,6 +408,50 @@ static void test_overview__bundles(void **state)
 	assert_int_equal(obj_len(obj_get(obj_keep(a, overview_new(&in, a)), "bundles")), 0);
 }
 
+static void test_overview__orphans_count_down(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)8 << 20);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
+	struct overview_input in = {
+		.now_ns = 10 * NS_PER_S,
+		.bundles = parse(
+			a, "items:\n"
+			   "- metadata: {name: web}\n"
+			   "  status:\n"
+			   "    state: Synced\n"
+			   "    revision: \"git:1\"\n"
+			   "    orphans:\n"
+			   "    - {kind: Pod, namespace: team, name: a, deleteAt: "
+			   "\"1970-01-01T00:05:00Z\"}\n"
+			   "    - {kind: Pod, namespace: team, name: b, message: \"being deleted: "
+			   "finalizer x/y\"}\n"
+			   "- metadata: {name: held}\n"
+			   "  status:\n"
+			   "    state: Synced\n"
+			   "    orphans: [{kind: Pod, namespace: team, name: c}]\n"
+			   "    conditions: [{type: PruneHeld, status: \"True\", reason: "
+			   "OrphansHeld, message: 11 objects}]\n"
+			   "- metadata: {name: blind}\n"
+			   "  status:\n"
+			   "    state: Synced\n"
+			   "    conditions: [{type: OrphansUnknown, status: \"True\", reason: "
+			   "ListFailed, message: forbidden}]\n"),
+	};
+	overview_print(obj_keep(a, overview_new(&in, a)), a, &b);
+	assert_string_equal(b.buf,
+			    "bundle web: Synced git:1\n"
+			    "  Orphan Pod team/a: not declared; deleted in 4m50s\n"
+			    "  Orphan Pod team/b: not declared; being deleted: finalizer x/y\n"
+			    "\nbundle held: Synced -\n"
+			    "  Orphan Pod team/c: not declared; it is held\n"
+			    "  PruneHeld: 11 objects\n"
+			    "  next: alm approve bundle/held --prune --reason TEXT\n"
+			    "\nbundle blind: Synced -\n"
+			    "  Orphans are not known: forbidden\n"
+			    "  next: alm describe bundle blind\n");
+}
+
 static void test_overview__a_reconcile_that_fails_is_named(void **state)
 {
 	(void)state;
@@ -449,6 +494,7 @@ int main(void)
 		cmocka_unit_test(test_overview__a_deletion_goes_on),
 		cmocka_unit_test(test_overview__a_strategy_that_is_deleted_while_its_app_lives),
 		cmocka_unit_test(test_overview__bundles),
+		cmocka_unit_test(test_overview__orphans_count_down),
 		cmocka_unit_test(test_overview__a_reconcile_that_fails_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

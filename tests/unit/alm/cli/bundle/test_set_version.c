@@ -103,11 +103,40 @@ static void test_set_version__of_several_files(void **state)
 	assert_int_equal(set_version_find(&f, "etcd", "2", "b/web", &found, &err), -E_NOTFOUND);
 }
 
+/* n lines with the text before the one that is meant. */
+static int after_others(struct arena *a, size_t n, struct set_version *ret, struct error *err)
+{
+	struct files f = {.a = a};
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
+	for (size_t i = 0; i < n; i++)
+		strbuf_adds(&b, "# 0.9.6\n");
+	strbuf_adds(&b, APP "spec: {version: 0.9.6}\n");
+	assert_ok(files_add(&f, "a.yaml", strbuf_str(&b), err), err);
+	return set_version_find(&f, "etcd", "0.9.7", NULL, ret, err);
+}
+
+static void test_set_version__so_many_places_and_no_more(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct set_version found = {0};
+	for (size_t n = 499; n <= 500; n++) {
+		/* the tries are no part of it */
+		CLEANUP(arena_freep) struct arena *a = arena_new((size_t)200 << 10);
+		int r = after_others(a, n, &found, &err);
+		assert_int_equal(r, n < 500 ? 0 : -E_LIMIT);
+		assert_true(r < 0 || str_contains(found.text, STR("version: 0.9.7")));
+		assert_false(arena_over(a));
+	}
+	assert_non_null(strstr(err.msg, "a.yaml: \"0.9.6\" stands in more than 500 places"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_set_version__one_scalar),
 		cmocka_unit_test(test_set_version__of_several_files),
+		cmocka_unit_test(test_set_version__so_many_places_and_no_more),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,8 @@
 	"this is not built yet: nothing is applied while it is there; remove it, and do not " \
 	"count on it"
 
+#define SWEEP(rest) "{source: {git: {url: 'file:///srv/x'}}, prune: {mode: Namespace, " rest "}}"
+
 static const struct {
 	const char *spec, *want; /* NULL: it is taken */
 } rows[] = {
@@ -61,8 +63,31 @@ static const struct {
 	/* what would be believed in if it were dropped in silence */
 	{"{source: {git: {url: 'file:///srv/x', commit: ''}}}", "spec.source.git.commit: " UNBUILT},
 	{"{source: {git: {url: 'file:///srv/x'}}, stages: []}", "spec.stages: " UNBUILT},
+	/* what deletes what somebody else made says where, and where not */
+	{SWEEP("namespaces: [team]"), NULL},
+	{SWEEP("namespaces: [team], grace: 0s"), NULL},
+	{SWEEP("grace: 1h"),
+	 "spec.prune.namespaces: mode Namespace deletes what is in them and not declared: name at "
+	 "least one, or set spec.prune.mode: Owned"},
+	{SWEEP("namespaces: []"),
+	 "spec.prune.namespaces: mode Namespace deletes what is in them and not declared: name at "
+	 "least one, or set spec.prune.mode: Owned"},
+	{SWEEP("namespaces: [team, kube-system]"),
+	 "spec.prune.namespaces: mode Namespace deletes what is not declared, and kube-system is "
+	 "of "
+	 "the cluster or of ALM itself; remove it, or set spec.prune.mode: Owned"},
+	{SWEEP("namespaces: ['']"),
+	 "spec.prune.namespaces: mode Namespace deletes what is not declared, and \"\" is of the "
+	 "cluster or of ALM itself; remove it, or set spec.prune.mode: Owned"},
+	{SWEEP("namespaces: [team], grace: soon"),
+	 "spec.prune.grace: \"soon\" is no duration, want one like 30s, 5m or 1h30m"},
+	{SWEEP("namespaces: [team], grace: 60"), "spec.prune.grace: a duration is wanted, as 60s"},
+	{SWEEP("namespaces: [team], grace: -1s"), "spec.prune.grace: 0s to 720h"},
+	{SWEEP("namespaces: [team], grace: 721h"), "spec.prune.grace: 0s to 720h"},
 	{"{source: {git: {url: 'file:///srv/x'}}, prune: {grace: 0s}}",
-	 "spec.prune.grace: " UNBUILT},
+	 "spec.prune.grace: only mode Namespace waits before it deletes; remove it, or set "
+	 "spec.prune.mode: Namespace"},
+	{"{source: {git: {url: 'file:///srv/x'}}, prune: {namespaces: [kube-system]}}", NULL},
 };
 
 static struct obj *bundle(struct arena *a, const char *spec)

@@ -12,7 +12,7 @@
 #define POD(state)                                                                        \
 	"{\"items\":[{\"metadata\":{\"name\":\"p\"},\"status\":{\"containerStatuses\":[{" \
 	"\"name\":\"m\",\"state\":{" state "}}]}}]}"
-#define FAILED POD("\"terminated\":{\"exitCode\":1}")
+#define FAILED POD("\"terminated\":{\"exitCode\":137,\"reason\":\"OOMKilled\"}")
 
 static const struct outcome *read_log(struct work_fixture *f)
 {
@@ -46,8 +46,9 @@ static void test_work_log__the_container_that_failed_is_asked(void **state)
 	fake_answer(f.transport, "GET", LOG, 200, "no table users\nas hunter2hunter2\n");
 	const struct outcome *o = read_log(&f);
 	assert_int_equal(o->code, 0);
-	assert_true(str_is(o->text, "{\"pod\":\"p\",\"container\":\"m\",\"text\":"
-				    "\"no table users | as (hidden)\"}"));
+	assert_true(str_is(o->text,
+			   "{\"pod\":\"p\",\"container\":\"m\",\"reason\":\"OOMKilled\",\"text\":"
+			   "\"no table users | as (hidden)\"}"));
 	work_fixture_release(&f);
 }
 

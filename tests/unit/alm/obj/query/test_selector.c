@@ -1,5 +1,6 @@
 #include "tests/lib/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/obj/json.h"
@@ -143,6 +144,53 @@ static void test_selector__printed(void **state)
 		}
 }
 
+/* The sketch leaves out nothing that matches, and most of the rest. */
+static void test_selector__sketch(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	size_t left_out = 0, others = 0;
+	assert_true(selector_bits(NULL) != 0);
+	for (int n = 0; n < 1000; n++) {
+		CLEANUP(obj_unrefp) struct obj *labels = obj_map();
+		obj_set_str(labels, "owner", "helm");
+		obj_set(labels, "name", obj_stringf("web%d", n));
+		obj_set(labels, "version", obj_stringf("%d", n % 7));
+		uint64_t bits = selector_bits(labels);
+		for (int i = 0; i < 1000; i += 37) {
+			char text[100];
+			snprintf(text, sizeof(text),
+				 "owner in (helm,hand),name=web%d,!x,version!=9", i);
+			CLEANUP(selector_freep) struct selector *s = NULL;
+			assert_ok(selector_parse(str_of(text), &s, &err), &err);
+			bool excluded = selector_excludes(s, bits);
+			assert_false(excluded && selector_matches(s, labels));
+			others += i != n;
+			left_out += excluded;
+		}
+	}
+	assert_true(left_out > others / 10 * 9);
+}
+
+/* What says nothing of one value is never left out. */
+static void test_selector__sketch_of_other_terms(void **state)
+{
+	(void)state;
+	static const char *const terms[] = {"",    "a",   "!a",       "a!=b", "a notin (b)",
+					    "a>1", "a<1", "a in (x,)"};
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *labels = obj_map();
+	obj_set_str(labels, "a", "");
+	for (size_t i = 0; i < ARRAY_LEN(terms); i++) {
+		CLEANUP(selector_freep) struct selector *s = NULL;
+		assert_ok(selector_parse(str_of(terms[i]), &s, &err), &err);
+		assert_false(selector_excludes(s, selector_bits(labels)));
+	}
+	CLEANUP(selector_freep) struct selector *nothing = NULL;
+	assert_ok(selector_from_obj(NULL, &nothing, &err), &err);
+	assert_true(selector_excludes(nothing, selector_bits(labels)));
+}
+
 static bool only_metadata(void *arg, struct str field)
 {
 	(void)arg;
@@ -185,6 +233,8 @@ int main(void)
 		cmocka_unit_test(test_selector__errors_are_those_of_kubernetes),
 		cmocka_unit_test(test_selector__from_object),
 		cmocka_unit_test(test_selector__printed),
+		cmocka_unit_test(test_selector__sketch),
+		cmocka_unit_test(test_selector__sketch_of_other_terms),
 		cmocka_unit_test(test_selector__fields),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

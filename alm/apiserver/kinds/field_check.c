@@ -1,0 +1,179 @@
+/* field_check: see field_check.h. */
+#include "alm/apiserver/kinds/field_check.h"
+
+#include <string.h>
+
+#include "alm/base/strbuf.h"
+#include "alm/obj/json.h"
+#include "alm/obj/quantity.h"
+
+#define SHOWN_MAX ((size_t)64 << 10)
+
+bool check_is_empty(const struct obj *o, const char *field)
+{
+	const char *text = obj_str(o, field);
+	return !text || !*text;
+}
+
+bool check_again(struct map *seen, const char *name)
+{
+	if (map_has(seen, name))
+		return true;
+	(void)map_set(seen, name, NULL);
+	return false;
+}
+
+const char *check_text(const struct obj *o, const char *path)
+{
+	const char *s = obj_str(o, path);
+	return s ? s : "";
+}
+
+const char *check_below(struct field_errors *e, const char *path, const char *field)
+{
+	return arena_fmt(e->arena, "%s.%s", path, field);
+}
+
+const char *check_at(struct field_errors *e, const char *path, size_t i)
+{
+	return arena_fmt(e->arena, "%s[%zu]", path, i);
+}
+
+void check_required(struct field_errors *e, const char *path, const char *why)
+{
+	field_errors_add(e, FIELD_REQUIRED, path, "Required value%s%s", why ? ": " : "",
+			 why ? why : "");
+}
+
+void check_invalid(struct field_errors *e, const char *path, const struct obj *v, const char *why)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
+	if (v)
+		json_print_canonical(v, &b);
+	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", v ? b.buf : "null", why);
+}
+
+void check_invalid_text(struct field_errors *e, const char *path, const char *text, const char *why)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
+	json_quote(str_of(text), &b);
+	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", b.buf, why);
+}
+
+void check_invalid_struct(struct field_errors *e, const char *path, const struct obj *v,
+			  const char *const *fields, const char *why)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
+	strbuf_addc(&b, '{');
+	for (size_t i = 0; fields[i]; i++) {
+		const char *name = fields[i] + strspn(fields[i], "*?"), *colon = strchr(name, ':');
+		const struct obj *member = obj_get(v, colon + 1);
+		strbuf_addf(&b, "%s\"%.*s\":", i ? "," : "", (int)(colon - name), name);
+		if (member)
+			json_print(member, &b);
+		else
+			strbuf_adds(&b, *fields[i] == '*'   ? "null"
+					: *fields[i] == '?' ? "false"
+							    : "\"\"");
+	}
+	strbuf_addc(&b, '}');
+	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", v ? b.buf : "null", why);
+}
+
+void check_forbidden(struct field_errors *e, const char *path, const char *why)
+{
+	field_errors_add(e, FIELD_FORBIDDEN, path, "Forbidden: %s", why);
+}
+
+void check_name_rule(struct field_errors *e, const char *path, enum name_rule rule,
+		     const char *text)
+{
+	const char *fault = *text ? name_fault(rule, str_of(text)) : NULL;
+	if (fault)
+		check_invalid_text(e, path, text, fault);
+}
+
+void check_segment(struct field_errors *e, const char *path, const char *text)
+{
+	if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0) {
+		check_invalid_text(e, path, text, text[1] ? "may not be '..'" : "may not be '.'");
+		return;
+	}
+	if (strchr(text, '/'))
+		check_invalid_text(e, path, text, "may not contain '/'");
+	if (strchr(text, '%'))
+		check_invalid_text(e, path, text, "may not contain '%'");
+}
+
+void check_at_least(struct field_errors *e, const char *path, const struct obj *v, int64_t least)
+{
+	int64_t n;
+	if (obj_type(v) == OBJ_INT && obj_as_i64(v, &n) && n < least)
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: %lld: must be greater than or equal to %lld",
+				 (long long)n, (long long)least);
+}
+
+void check_container_resource(struct field_errors *e, const char *path, const char *name)
+{
+	static const char *const known[] = {"cpu", "memory", "ephemeral-storage", NULL};
+	static const char *const standard[] = {"cpu",
+					       "memory",
+					       "ephemeral-storage",
+					       "requests.cpu",
+					       "requests.memory",
+					       "requests.ephemeral-storage",
+					       "limits.cpu",
+					       "limits.memory",
+					       "limits.ephemeral-storage",
+					       "pods",
+					       "resourcequotas",
+					       "services",
+					       "replicationcontrollers",
+					       "secrets",
+					       "configmaps",
+					       "persistentvolumeclaims",
+					       "storage",
+					       "requests.storage",
+					       "services.nodeports",
+					       "services.loadbalancers",
+					       NULL};
+	const char *fault = name_fault(NAME_QUALIFIED, str_of(name));
+	bool is_huge = cstr_has_prefix(name, "hugepages-");
+	if (fault)
+		check_invalid_text(e, path, name, fault);
+	if (!strchr(name, '/')) {
+		if (!fault && !is_huge && !cstr_in(name, standard))
+			check_invalid_text(e, path, name,
+					   "must be a standard resource type or fully qualified");
+		if (!is_huge && !cstr_in(name, known))
+			check_invalid_text(e, path, name,
+					   "must be a standard resource for containers");
+	} else if (!cstr_has_prefix(name, "kubernetes.io/") && !strstr(name, ".kubernetes.io/") &&
+		   (fault || cstr_has_prefix(name, "requests."))) {
+		check_invalid_text(e, path, name, "doesn't follow extended resource name standard");
+	}
+}
+
+bool check_is_negative(const struct obj *quantity, bool strict)
+{
+	struct quantity q;
+	const char *text = obj_as_string(quantity);
+	return text && quantity_read(str_of(text), &q) && (q.nanos < 0 || (strict && !q.nanos));
+}
+
+void check_kept(struct field_errors *e, const char *path, const struct obj *o,
+		const struct obj *before)
+{
+	const struct obj *is = obj_path(o, path), *was = obj_path(before, path);
+	if (!is != !was || (is && !obj_equal(is, was)))
+		check_invalid(e, path, is, "field is immutable");
+}
+
+void check_text_kept(struct field_errors *e, const char *path, const struct obj *o,
+		     const struct obj *before)
+{
+	const char *is = check_text(o, path), *was = check_text(before, path);
+	if (*was && strcmp(is, was) != 0)
+		check_invalid_text(e, path, is, "field is immutable");
+}

@@ -1,0 +1,48 @@
+/* field_check: what the checks of all kinds say alike (builtin_check.h): one field and what is wrong with it, in the words of
+ * Kubernetes 1.36. A value is shown as Go's JSON of it. Pure. */
+#ifndef ALM_APISERVER_KINDS_FIELD_CHECK_H
+#define ALM_APISERVER_KINDS_FIELD_CHECK_H
+
+#include "alm/base/map.h"
+#include "alm/obj/field_error.h"
+#include "alm/obj/gvk.h"
+#include "alm/obj/obj.h"
+
+bool check_is_empty(const struct obj *o, const char *field);   /* absent, "" or no text */
+const char *check_text(const struct obj *o, const char *path); /* "" if it is none */
+const char *check_below(struct field_errors *e, const char *path, const char *field); /* "a.b" */
+const char *check_at(struct field_errors *e, const char *path, size_t i);             /* "a[0]" */
+
+/* Did a name before it have this text? seen: map_new(NULL), of one list. */
+bool check_again(struct map *seen, const char *name);
+
+/* "Required value", and why (may be NULL). */
+void check_required(struct field_errors *e, const char *path, const char *why);
+void check_invalid(struct field_errors *e, const char *path, const struct obj *v, const char *why);
+void check_invalid_text(struct field_errors *e, const char *path, const char *text,
+			const char *why);
+/* A map as the struct that Go has for it: fields "Name:name" (NULL-ended), in its order. What is missing is "", with a '*' in front
+ * null, with a '?' false. */
+void check_invalid_struct(struct field_errors *e, const char *path, const struct obj *v,
+			  const char *const *fields, const char *why);
+void check_forbidden(struct field_errors *e, const char *path, const char *why);
+
+/* A text that is not empty follows the rule. */
+void check_name_rule(struct field_errors *e, const char *path, enum name_rule rule,
+		     const char *text);
+/* As a part of a path in a URL. */
+void check_segment(struct field_errors *e, const char *path, const char *text);
+void check_at_least(struct field_errors *e, const char *path, const struct obj *v, int64_t least);
+/* The name of something a container can ask for. */
+void check_container_resource(struct field_errors *e, const char *path, const char *name);
+/* Of a quantity: is it below zero (or, if strict, zero)? false if there is none. */
+bool check_is_negative(const struct obj *quantity, bool strict);
+
+/* "field is immutable", where it is another value. */
+void check_kept(struct field_errors *e, const char *path, const struct obj *o,
+		const struct obj *before);
+/* The same of a text, where one that is missing is empty, and one that was missing may come. */
+void check_text_kept(struct field_errors *e, const char *path, const struct obj *o,
+		     const struct obj *before);
+
+#endif

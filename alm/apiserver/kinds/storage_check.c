@@ -1,0 +1,265 @@
+/* storage_check: see storage_check.h. */
+#include "alm/apiserver/kinds/storage_check.h"
+
+#include <string.h>
+
+#include "alm/apiserver/kinds/field_check.h"
+
+#define DRIVER_NAME_MAX  63
+#define NODE_ID_MAX      256
+#define PARAMETERS_MAX   512
+#define PARAMETERS_BYTES ((size_t)256 << 10)
+#define TOKEN_LEAST      600
+#define TOKEN_MOST       (1LL << 32)
+
+static const char *lowered(struct field_errors *e, const char *text)
+{
+	char *lower = arena_strdup(e->arena, text);
+	for (char *p = lower; *p; p++)
+		*p = char_lower(*p);
+	return lower;
+}
+
+static void check_by_lower(struct field_errors *e, const char *path, enum name_rule rule,
+			   const char *name)
+{
+	const char *fault = *name ? name_fault(rule, str_of(lowered(e, name))) : NULL;
+	if (fault)
+		check_invalid_text(e, path, name, fault);
+}
+
+/* --- drivers --- */
+
+static void check_tokens(struct field_errors *e, const struct obj *list)
+{
+	static const char path[] = "spec.tokenRequests";
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *t = obj_at(list, i), *seconds = obj_get(t, "expirationSeconds");
+		const char *audience = check_text(t, "audience"), *at = check_at(e, path, i);
+		int64_t n = TOKEN_LEAST;
+		if (check_again(seen, audience)) {
+			field_errors_add(e, FIELD_DUPLICATE, check_below(e, at, "audience"),
+					 "Duplicate value: \"%s\"", audience);
+			continue;
+		}
+		obj_as_i64(seconds, &n);
+		if (n < TOKEN_LEAST)
+			check_invalid(e, check_below(e, at, "expirationSeconds"), seconds,
+				      "may not specify a duration less than 10 minutes");
+		if (n > TOKEN_MOST)
+			check_invalid(e, check_below(e, at, "expirationSeconds"), seconds,
+				      "may not specify a duration larger than 2^32 seconds");
+	}
+}
+
+void check_csi_driver(struct field_errors *e, const struct obj *o)
+{
+	static const char *const policies[] = {"File", "None", "ReadWriteOnceWithFSType", NULL};
+	static const char *const modes[] = {"Persistent", "Ephemeral", NULL};
+	const struct obj *list = obj_path(o, "spec.volumeLifecycleModes");
+	const struct obj *period = obj_path(o, "spec.nodeAllocatableUpdatePeriodSeconds");
+	const struct obj *in_secrets = obj_path(o, "spec.serviceAccountTokenInSecrets");
+	int64_t n = 10;
+	if (obj_get(o, "spec")) /* which has its default */
+		field_errors_one_of(e, "spec.fsGroupPolicy", check_text(o, "spec.fsGroupPolicy"),
+				    policies);
+	check_tokens(e, obj_path(o, "spec.tokenRequests"));
+	for (size_t i = 0; i < obj_len(list); i++)
+		field_errors_one_of(e, "spec.volumeLifecycleModes", obj_as_string(obj_at(list, i)),
+				    modes);
+	if (obj_as_i64(period, &n) && n < 10)
+		check_invalid(e, "spec.nodeAllocatableUpdatePeriodSeconds", period,
+			      "must be greater than or equal to 10 seconds");
+	if (in_secrets && !obj_len(obj_path(o, "spec.tokenRequests")))
+		check_invalid(e, "spec.serviceAccountTokenInSecrets", in_secrets,
+			      "serviceAccountTokenInSecrets is set but no tokenRequests are "
+			      "specified");
+}
+
+void csi_driver_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	const struct obj *is = obj_path(o, "spec.attachRequired");
+	if (!obj_equal(is, obj_path(before, "spec.attachRequired")))
+		check_invalid(e, "spec.attachedRequired", is, "field is immutable"); /* sic */
+	check_kept(e, "spec.volumeLifecycleModes", o, before);
+}
+
+static void check_topology(struct field_errors *e, const char *path, const struct obj *keys)
+{
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0; i < obj_len(keys); i++) {
+		const char *key = obj_as_string(obj_at(keys, i));
+		const char *fault = name_fault(NAME_QUALIFIED, str_of(key));
+		if (!*key)
+			check_required(e, path, NULL);
+		if (check_again(seen, key))
+			field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: \"%s\"", key);
+		if (fault)
+			check_invalid_text(e, path, key, fault);
+	}
+}
+
+static void check_driver_name(struct field_errors *e, const char *path, const char *name)
+{
+	if (!*name)
+		check_required(e, path, NULL);
+	if (strlen(name) > DRIVER_NAME_MAX)
+		field_errors_add(e, FIELD_TOO_LONG, path, "Too long: may not be more than %d bytes",
+				 DRIVER_NAME_MAX);
+	check_by_lower(e, path, NAME_DNS_SUBDOMAIN, name);
+}
+
+void check_csi_node(struct field_errors *e, const struct obj *o)
+{
+	const struct obj *list = obj_path(o, "spec.drivers");
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *d = obj_at(list, i), *count = obj_path(d, "allocatable.count");
+		const char *at = check_at(e, "spec.drivers", i), *name = check_text(d, "name");
+		const char *id = check_text(d, "nodeID");
+		check_driver_name(e, check_below(e, at, "name"), name);
+		if (!*id)
+			check_required(e, check_below(e, at, "nodeID"), NULL);
+		if (strlen(id) > NODE_ID_MAX)
+			check_invalid_text(e, check_below(e, at, "nodeID"), id,
+					   "must be 256 characters or less");
+		check_at_least(e, check_below(e, at, "allocatable.count"), count, 0);
+		if (check_again(seen, name))
+			field_errors_add(e, FIELD_DUPLICATE, check_below(e, at, "name"),
+					 "Duplicate value: \"%s\"", name);
+		check_topology(e, at, obj_get(d, "topologyKeys"));
+	}
+}
+
+/* How many volumes it takes may change, nothing else of a driver that stays. */
+void csi_node_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	static const char *const fields[] = {"Name:name", "NodeID:nodeID",
+					     "*TopologyKeys:topologyKeys", "*Allocatable:", NULL};
+	const struct obj *is = obj_path(o, "spec.drivers"), *was = obj_path(before, "spec.drivers");
+	CLEANUP(map_freep) struct map *by_name = map_new(NULL);
+	for (size_t i = 0; i < obj_len(is); i++)
+		(void)map_set(by_name, check_text(obj_at(is, i), "name"),
+			      mem_unconst(obj_at(is, i)));
+	for (size_t i = 0; i < obj_len(was) && !field_errors_full(e); i++) {
+		const struct obj *a = obj_at(was, i), *b = map_get(by_name, check_text(a, "name"));
+		CLEANUP(obj_unrefp) struct obj *x = obj_copy_map(a);
+		CLEANUP(obj_unrefp) struct obj *y = obj_copy_map(b);
+		obj_del(x, "allocatable");
+		obj_del(y, "allocatable");
+		if (b && !obj_equal(x, y))
+			check_invalid_struct(e, "spec.drivers", y, fields, "field is immutable");
+	}
+}
+
+/* --- capacities --- */
+
+void check_storage_capacity(struct field_errors *e, const struct obj *o)
+{
+	const char *name = check_text(o, "storageClassName");
+	const char *fault = name_fault(NAME_DNS_SUBDOMAIN, str_of(name));
+	if (fault)
+		check_invalid_text(e, "storageClassName", name, fault);
+	if (check_is_negative(obj_get(o, "capacity"), false))
+		check_invalid(e, "capacity", obj_get(o, "capacity"),
+			      "must be greater than or equal to 0");
+}
+
+void storage_capacity_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	check_kept(e, "nodeTopology", o, before);
+	check_text_kept(e, "storageClassName", o, before);
+}
+
+/* --- attachments --- */
+
+void check_volume_attachment(struct field_errors *e, const struct obj *o)
+{
+	static const char either[] =
+		"must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+	static const char volume[] = "spec.source.persistentVolumeName";
+	const struct obj *source = obj_path(o, "spec.source");
+	const char *name = obj_str(source, "persistentVolumeName"),
+		   *node = check_text(o, "spec.nodeName");
+	bool is_inline = obj_has(source, "inlineVolumeSpec");
+	const char *fault = name_fault(NAME_DNS_SUBDOMAIN, str_of(node));
+	check_driver_name(e, "spec.attacher", check_text(o, "spec.attacher"));
+	if (!is_inline && !name)
+		check_required(e, "spec.source", either);
+	else if (is_inline && name)
+		check_forbidden(e, "spec.source", either);
+	else if (name && !*name)
+		check_required(e, volume, "must specify non empty persistentVolumeName");
+	if (fault)
+		check_invalid_text(e, "spec.nodeName", node, fault);
+	fault = name ? name_fault(NAME_DNS_SUBDOMAIN, str_of(name)) : NULL;
+	if (fault)
+		check_invalid_text(e, volume, name, fault);
+}
+
+void volume_attachment_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	static const char *const fields[] = {"Attacher:attacher", "Source:source",
+					     "NodeName:nodeName", NULL};
+	const struct obj *spec = obj_get(o, "spec");
+	if (obj_equal(spec, obj_get(before, "spec")))
+		return;
+	CLEANUP(obj_unrefp) struct obj *shown = obj_copy_map(spec);
+	struct obj *source = obj_map();
+	const struct obj *name = obj_path(spec, "source.persistentVolumeName");
+	const struct obj *within = obj_path(spec, "source.inlineVolumeSpec");
+	obj_set(source, "PersistentVolumeName", name ? obj_ref(name) : obj_null());
+	obj_set(source, "InlineVolumeSpec", within ? obj_ref(within) : obj_null());
+	obj_set(shown, "source", source);
+	check_invalid_struct(e, "spec", shown, fields, "field is immutable");
+}
+
+/* --- classes --- */
+
+void check_provisioner(struct field_errors *e, const char *path, const char *name)
+{
+	if (!*name)
+		check_required(e, path, NULL);
+	check_by_lower(e, path, NAME_QUALIFIED, name);
+}
+
+static void too_long(struct field_errors *e, size_t most)
+{
+	field_errors_add(e, FIELD_TOO_LONG, "parameters",
+			 "Too long: may not be more than %zu bytes", most);
+}
+
+void check_class_parameters(struct field_errors *e, const struct obj *o, bool needed)
+{
+	const struct obj *map = obj_get(o, "parameters");
+	size_t bytes = 0;
+	if (obj_len(map) > PARAMETERS_MAX) {
+		too_long(e, PARAMETERS_MAX);
+		return;
+	}
+	OBJ_EACH (it, map) {
+		if (!*it.key)
+			check_invalid_text(e, "parameters", "", "field can not be empty.");
+		bytes += strlen(it.key) + obj_as_str(it.value).len;
+	}
+	if (bytes > PARAMETERS_BYTES)
+		too_long(e, PARAMETERS_BYTES);
+	if (needed && !obj_len(map))
+		check_required(e, "parameters", "must contain at least one key/value pair");
+}
+
+void check_volume_attributes(struct field_errors *e, const struct obj *o)
+{
+	check_provisioner(e, "driverName", check_text(o, "driverName"));
+	check_class_parameters(e, o, true);
+}
+
+void volume_attributes_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	const struct obj *is = obj_get(o, "parameters"), *was = obj_get(before, "parameters");
+	if (strcmp(check_text(o, "driverName"), check_text(before, "driverName")) != 0)
+		check_forbidden(e, "driverName", "updates to driverName are forbidden.");
+	if (!is != !was || (is && !obj_equal(is, was)))
+		check_forbidden(e, "parameters", "updates to parameters are forbidden.");
+}

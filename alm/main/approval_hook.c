@@ -1,0 +1,95 @@
+#include "alm/main/approval_hook.h"
+
+#include "alm/base/log.h"
+#include "alm/controllers/app/approval_review.h"
+#include "alm/controllers/app/approver.h"
+#include "alm/main/injected_server.h"
+#include "alm/obj/json.h"
+
+#define PATH        "/approvals"
+#define NAMES_BYTES ((size_t)16 << 10)
+
+struct approval_hook {
+	struct arena *arena;
+	struct injected_server front;
+};
+
+static void answer(struct exchange *x, int status, const char *type, const char *text)
+{
+	struct http_headers headers = {0};
+	http_header_add(&headers, "Content-Type", type);
+	exchange_reply(x, status, &headers, str_of(text));
+}
+
+static bool admit(void *arg UNUSED, struct exchange *x, struct server_client *ret UNUSED)
+{
+	if (!cstr_eq(x->request.path, PATH))
+		answer(x, 404, "text/plain", "404 page not found\n");
+	else if (!cstr_eq(x->request.method, "POST"))
+		answer(x, 405, "text/plain", "POST is wanted\n");
+	else
+		return true;
+	return false;
+}
+
+static void handle(void *arg UNUSED, struct exchange *x)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *review = NULL, *verdict = NULL;
+	if (json_parse(x->request.body, &review, &err) < 0 ||
+	    approval_review(review, &verdict, &err) < 0) {
+		log_warn("a call of the webhook is no review", "peer", x->request.peer, "why",
+			 err.msg);
+		answer(x, 400, "text/plain", arena_fmt(x->arena, "%s\n", err.msg));
+		return;
+	}
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(NAMES_BYTES);
+	json_print(verdict, &b);
+	answer(x, 200, "application/json", b.buf);
+}
+
+int approval_hook_start(const struct approval_hook_config *config, struct approval_hook **ret,
+			struct error *err)
+{
+	const struct injected_server_config c = {.client = config->client,
+						 .data_dir = config->data_dir,
+						 .ca_name = "webhook-ca",
+						 .place = &injected_ca_webhooks,
+						 .object = APPROVER_WEBHOOK,
+						 .host = APPROVAL_HOOK_HOST,
+						 .hosts = config->hosts,
+						 .n_hosts = config->n_hosts,
+						 .listen = config->listen,
+						 .admit = admit};
+	*ret = NULL;
+	if (!config->listen)
+		return 0;
+	struct approval_hook *h = xcalloc(1, sizeof(*h));
+	h->arena = arena_new(NAMES_BYTES);
+	if (injected_server_start(&h->front, &c, h->arena, handle, h, err) < 0) {
+		approval_hook_free(h);
+		return error_wrap(err, "--webhook-listen");
+	}
+	*ret = h;
+	return 0;
+}
+
+void approval_hook_lead(struct approval_hook *h, bool leads)
+{
+	if (h)
+		injected_server_lead(&h->front, leads);
+}
+
+const char *approval_hook_address(const struct approval_hook *h)
+{
+	return server_address(h->front.server);
+}
+
+void approval_hook_free(struct approval_hook *h)
+{
+	if (!h)
+		return;
+	injected_server_release(&h->front);
+	arena_free(h->arena);
+	xfree(h);
+}
