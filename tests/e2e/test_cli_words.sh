@@ -7,6 +7,7 @@ set -u
 metrics=off
 manifests
 up_start
+timeout 60 sh -c 'until kubectl get apps >/dev/null 2>&1; do sleep 0.2; done' # it answers before it has them
 
 # --- kubeconfigs that kubectl takes ---
 cp "$KUBECONFIG" "$dir/open"

@@ -227,7 +227,8 @@ static void observe_resource(struct world *w, const struct http_request *r, bool
 	} rows[] = {{"POST", GRAFANAS, MAPS "/one-b"}, {"PATCH", GRAFANAS "/one", MAPS "/one-c"}};
 	runner_observe(w, r, faulty);
 	if (!world_is_faultless(w)) {
-		xfree(STEAL(w->noted)); /* the fault came in between: nothing is promised any more */
+		xfree(STEAL(
+			w->noted)); /* the fault came in between: nothing is promised any more */
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LEN(rows) && !faulty; i++)
