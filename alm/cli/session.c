@@ -62,6 +62,7 @@ static int read_target(struct cli *c, struct kubeconfig_target *t, struct error 
 	}
 	struct error none = ERROR_INIT;
 	if (r == -E_NOTFOUND && !src.path &&
+	    !cli_value(c, "master") && /* a Pod's token is for its cluster */
 	    kubeconfig_in_cluster(getenv("KUBERNETES_SERVICE_HOST"),
 				  getenv("KUBERNETES_SERVICE_PORT"), NULL, c->arena, t, &none) >= 0)
 		return 0;

@@ -15,6 +15,7 @@ struct injected_ca {
 	struct client_call *call;
 	bool leads;
 	int64_t in_place_ns; /* since when looks find the successor in place */
+	char *bundle;        /* base64 */
 	struct error told;   /* why the object cannot be looked after */
 };
 
@@ -61,13 +62,31 @@ const struct injected_ca_place injected_ca_webhooks = {{"admissionregistration.k
 
 /* --- the CA --- */
 
+static void note_bundle(struct injected_ca *c)
+{
+	CLEANUP(strbuf_release) struct strbuf pem = STRBUF_INIT(BUNDLE_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(BUNDLE_BYTES_MAX);
+	own_ca_bundle(&c->ca, &pem);
+	base64_encode(str_of(pem.buf), &b);
+	xfree(c->bundle);
+	c->bundle = xstrdup(b.buf);
+}
+
+const char *const *injected_ca_bundle(const struct injected_ca *c)
+{
+	return (const char *const *)&c->bundle;
+}
+
 /* It signs before it takes the place of the former, which stays in the bundle for as long as it serves. */
 static int replace(struct injected_ca *c, struct error *err)
 {
 	if (own_ca_prepare(&c->ca, err) < 0 ||
 	    c->c.sign(c->c.arg, c->ca.next.cert, c->ca.next.key, err) < 0 ||
-	    own_ca_switch(&c->ca, err) < 0)
+	    own_ca_switch(&c->ca, err) < 0) {
+		note_bundle(c);
 		return -err->code;
+	}
+	note_bundle(c);
 	c->in_place_ns = NEVER;
 	log_info("a new CA signs", "ca", c->c.name, "object", c->c.object);
 	return 0;
@@ -80,6 +99,7 @@ static int prepare(struct injected_ca *c, struct error *err)
 	c->in_place_ns = NEVER;
 	if (own_ca_prepare(&c->ca, err) < 0)
 		return -err->code;
+	note_bundle(c);
 	log_info("a new CA stands beside the former one", "ca", c->c.name, "object", c->c.object);
 	return 0;
 }
@@ -135,16 +155,12 @@ static void inject(struct injected_ca *c, const char *bundle, const struct obj *
 static void looked(void *arg, const struct client_reply *reply)
 {
 	struct injected_ca *c = arg;
-	CLEANUP(strbuf_release) struct strbuf pem = STRBUF_INIT(BUNDLE_BYTES_MAX);
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(BUNDLE_BYTES_MAX);
 	c->call = NULL;
 	tell(c, reply->err);
-	own_ca_bundle(&c->ca, &pem);
-	base64_encode(str_of(pem.buf), &b);
-	if (reply->err || !c->c.place->has(reply->body, b.buf)) {
+	if (reply->err || !c->c.place->has(reply->body, c->bundle)) {
 		c->in_place_ns = NEVER;
 		if (!reply->err)
-			inject(c, b.buf, reply->body);
+			inject(c, c->bundle, reply->body);
 	} else if (c->in_place_ns == NEVER) {
 		c->in_place_ns = loop_mono(c->loop);
 	}
@@ -178,6 +194,7 @@ int injected_ca_open(const struct injected_ca_config *config, struct injected_ca
 		injected_ca_free(c);
 		return -err->code;
 	}
+	note_bundle(c);
 	*ret = c;
 	return 0;
 }
@@ -207,5 +224,6 @@ void injected_ca_free(struct injected_ca *c)
 	injected_ca_lead(c, false);
 	loop_disarm(c->loop, &c->look);
 	own_ca_release(&c->ca);
+	xfree(c->bundle);
 	xfree(c);
 }

@@ -47,6 +47,8 @@ int injected_ca_open(const struct injected_ca_config *c, struct injected_ca **re
 		     struct error *err);
 /* Looks from now on. */
 void injected_ca_start(struct injected_ca *c);
+/* Where the text stands that the object is to have now, base64: it is replaced, its place stays. */
+const char *const *injected_ca_bundle(const struct injected_ca *c);
 /* Whether the object is ours to write. */
 void injected_ca_lead(struct injected_ca *c, bool leads);
 void injected_ca_free(struct injected_ca *c); /* NULL is fine */

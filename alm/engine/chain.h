@@ -24,7 +24,8 @@ void chain_free(struct chain *c);
 /* 0: none yet. */
 int64_t chain_head(struct chain *c, const char *name);
 void chain_advance(struct chain *c, const char *name, int64_t seq);
-/* Key of the last entry of this type about the subject; "" if there is none. Borrowed. */
+/* Key of the last entry of this type about the subject; "" if there is none. Several lines: what one reconcile
+ * reported, the entry's own last. Borrowed. */
 const char *chain_key(struct chain *c, const char *type, const struct audit_subject *about);
 void chain_set_key(struct chain *c, const char *type, const struct audit_subject *about,
 		   const char *key);

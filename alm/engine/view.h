@@ -20,7 +20,9 @@ struct view_settings {
 	bool simulated;
 	/* The server ties spec.approvedBy to who approves, as the embedded one does. */
 	bool approver_is_requester;
-	bool approval_webhook;    /* the server may ask us about approvals (approver.h) */
+	/* Of the webhook by which the server asks us about approvals (approver.h), its caBundle as it is
+	 * to be now; NULL: there is none. */
+	const char *const *approval_ca;
 	bool foreign;             /* the server's writes are in another log than ours */
 	int64_t rights_settle_ns; /* until every API server has seen new rights; 0: at once */
 	/* How long a write may be carried out once more, by a proxy that repeats it or a server that is

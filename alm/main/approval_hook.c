@@ -80,6 +80,11 @@ void approval_hook_lead(struct approval_hook *h, bool leads)
 		injected_server_lead(&h->front, leads);
 }
 
+const char *const *approval_hook_bundle(const struct approval_hook *h)
+{
+	return h ? injected_ca_bundle(h->front.ca) : NULL;
+}
+
 const char *approval_hook_address(const struct approval_hook *h)
 {
 	return server_address(h->front.server);

@@ -31,6 +31,8 @@ int approval_hook_start(const struct approval_hook_config *c, struct approval_ho
 			struct error *err);
 /* Whether the configuration is ours to write; NULL is fine. */
 void approval_hook_lead(struct approval_hook *h, bool leads);
+/* As injected_ca_bundle(); NULL: there is none. */
+const char *const *approval_hook_bundle(const struct approval_hook *h);
 const char *approval_hook_address(const struct approval_hook *h); /* "127.0.0.1:41873" */
 void approval_hook_free(struct approval_hook *h);
 

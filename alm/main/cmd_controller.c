@@ -137,7 +137,7 @@ static void start_manager(struct controller_command *c)
 				    .disk = c->disk,
 				    .watch_dirs = true,
 				    .settings = {.verify_soak_ns = c->verify_soak_ns,
-						 .approval_webhook = c->approvals != NULL},
+						 .approval_ca = approval_hook_bundle(c->approvals)},
 				    .sandbox = c->sandbox,
 				    .metrics = c->metrics,
 				    .alerts = c->alert_sender.alerts};

@@ -26,6 +26,15 @@ static const struct {
 	{"storage.k8s.io", "CSIStorageCapacity", NULL, NULL},
 };
 
+/* What a Bundle deletes by (spec.serviceAccountName) may be among them: it could put nothing back. */
+static const struct {
+	const char *group, *kind;
+} rights[] = {
+	{"", "ServiceAccount"},
+	{"rbac.authorization.k8s.io", "Role"},
+	{"rbac.authorization.k8s.io", "RoleBinding"},
+};
+
 static bool fits(const char *want, const char *is)
 {
 	return !want || cstr_eq(want, is);
@@ -43,6 +52,17 @@ static bool is_made_by_kubernetes(const struct obj *o)
 	/* the token of an account, and the mirror of a Pod that a node's own file is */
 	return meta_annotation(o, "kubernetes.io/service-account.name") ||
 	       meta_annotation(o, "kubernetes.io/config.mirror");
+}
+
+static bool gives_rights(const struct obj *o)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 12);
+	struct gvk g = {"", "", ""};
+	gvk_of(o, a, &g);
+	for (size_t i = 0; i < ARRAY_LEN(rights); i++)
+		if (cstr_eq(rights[i].group, g.group) && cstr_eq(rights[i].kind, g.kind))
+			return true;
+	return false;
 }
 
 static bool is_of_helm(const struct obj *o)
@@ -77,6 +97,8 @@ const char *stray_spares(const struct obj *o, const struct obj *namespaces)
 		return "it is kept in any case";
 	if (is_made_by_kubernetes(o))
 		return "Kubernetes makes it";
+	if (gives_rights(o))
+		return "rights hang on it";
 	if (is_of_helm(o))
 		return "it is of a Helm release";
 	/* whose mark it is, stray_list() knows */

@@ -13,6 +13,7 @@
  *	- what is of a Helm release, or is its record;
  *	- what pruning keeps in any case (unit_is_kept(), app.coreos.com/prune: disabled);
  *	- what Kubernetes makes by itself: a table in stray.c;
+ *	- ServiceAccounts, Roles and RoleBindings: what the Bundle itself may do can hang on them;
  *	- what the unit declares or its inventory names, by name or by uid: a server may show one
  *	  object as two kinds.
  *

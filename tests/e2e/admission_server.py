@@ -39,4 +39,4 @@ class Hook(http.server.BaseHTTPRequestHandler):
 
 
 tls_server.certificates(root, ("localhost", "hook.default.svc"))
-tls_server.serve(root, Hook)
+tls_server.serve(root, Hook, host="0.0.0.0")  # a Service leads to an address that is no loopback one

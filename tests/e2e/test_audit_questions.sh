@@ -99,5 +99,5 @@ code "a state before the first entry" 2 "--at-seq is a number from 1 on" ask sta
 code "a folder without a log" 1 "nowhere/alm.db is not there: --data-dir is the folder of" alm audit query --data-dir nowhere
 mkdir empty && : >empty/alm.db
 code "a database without one" 1 "empty/alm.db has no audit log" alm audit verify --data-dir empty
-code "an origin that is no name" 1 "the origin of an audit log is a name" alm up --data-dir elsewhere --listen 127.0.0.1:0 --audit-origin 'my log'
+code "an origin that is no name" 2 "the origin of an audit log is a name" alm up --data-dir elsewhere --listen 127.0.0.1:0 --audit-origin 'my log'
 finish

@@ -62,7 +62,7 @@ code "an import that leads out is refused" 3 "bad.jsonnet:1: import: /etc/passwd
 program "{ a: import 'alm-runtime/secrets/list' }"
 KUBECONFIG=gone code "L30 a live list takes a cluster" 1 "the cluster: " bad
 program "{ a: import 'locutus-runtime/cluster' }"
-code "what is known of the cluster is not there" 1 "only alm-runtime/config and live lists" bad
+code "what is known of the cluster is not there" 1 "only alm-runtime/config, live lists and queries" bad
 ln -s /etc/passwd link
 program "{ a: importstr 'link' }"
 code "a link" 1 "links are not followed" bad

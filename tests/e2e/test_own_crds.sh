@@ -69,7 +69,7 @@ has "and the log tells" "somebody else has touched a definition of ALM, which is
 put_back() { k get events -n default -o json | jq -r --arg n "$1" '[.items[] | select(.reason == "DefinitionPutBack" and .involvedObject.name == $n)] | last | .message'; }
 p="spec.versions[0].schema.openAPIV3Schema.properties.status.properties"
 soon "and an Event names it, who it was, and what" \
-	"definition apps.app.coreos.com of ALM was changed (claimed by manager kubectl-replace); it is put back: $p.candidates was gone, $p.selfRef was gone, $p.source was gone" put_back apps.app.coreos.com
+	"definition apps.app.coreos.com of ALM was changed (claimed by manager kubectl-replace); it is put back: $p.selfRef was gone, $p.source was gone, $p.candidates was gone" put_back apps.app.coreos.com
 older apps.app.coreos.com candidates source selfRef # the second one within a minute is put back after a second
 k patch apptype etcd --type=merge -p '{"spec":{"displayName":"meanwhile"}}' >/dev/null
 WAIT_S=20 soon "what was written meanwhile is written again" '["etcd.com.tectonic.storage",true,"etcd-operator",true]' has_status

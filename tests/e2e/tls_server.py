@@ -15,9 +15,9 @@ def certificates(root, names=("localhost",)):
         "-extfile", "san", "-out", "server.crt")
 
 
-def server(root, handler, port=0):
-    """Of what certificates() made; it listens on 127.0.0.1, and serves when it is told to."""
-    made = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+def server(root, handler, port=0, host="127.0.0.1"):
+    """Of what certificates() made; it listens on host, and serves when it is told to."""
+    made = http.server.ThreadingHTTPServer((host, port), handler)
     made.daemon_threads = True
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(f"{root}/server.crt", f"{root}/server.key")
@@ -25,8 +25,8 @@ def server(root, handler, port=0):
     return made
 
 
-def serve(root, handler):
+def serve(root, handler, host="127.0.0.1"):
     """Prints the port and serves until the process is killed."""
-    s = server(root, handler)
+    s = server(root, handler, host=host)
     print(s.server_address[1], flush=True)
     s.serve_forever()

@@ -3,7 +3,7 @@
 # A test is a program that prints TAP: "ok N - name", "not ok N - name", "ok N - name # SKIP why".
 # Programs: $BUILD/tests/test_* (cmocka), tests/e2e/test_*.sh, tests/sim/*.sh, tests/mutate/*.sh; NAME picks by substring.
 # A core runs three of the first two kinds at a time, as they wait for two thirds of it, the scripts first; the simulation and the
-# mutants take all cores by themselves.
+# mutants, which wait for nothing, take what the others leave.
 # What ends before its plan "1..N" is done has failed, but for one that skips everything.
 # $BUILD/test-logs/times says what took how long (wall clock; user and system time of the processor), the longest first.
 set -u
@@ -72,9 +72,10 @@ list() {
 }
 names=$*
 list tests/e2e/test_*.sh "$BUILD"/tests/test_* >"$log/beside"
-list tests/sim/*.sh tests/mutate/test_*.sh >"$log/alone"
+list tests/sim/*.sh tests/mutate/test_*.sh >"$log/behind"
+xargs -r -P 2 -n 1 nice sh "$0" --one <"$log/behind" &
 xargs -r -P "$(($(nproc) * 3))" -n 1 sh "$0" --one <"$log/beside"
-xargs -r -n 1 sh "$0" --one <"$log/alone"
+wait
 cat "$log"/*.time | sort -rn >"$log/times"
 # What failed once more, where the reader of a long output looks: at its end.
 for count in "$log"/*.count; do

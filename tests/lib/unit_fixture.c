@@ -40,6 +40,7 @@ struct unit *unit_fixture_unit(struct unit_fixture *x, size_t n)
 
 void unit_fixture_init(struct unit_fixture *x, size_t n)
 {
+	*x = (struct unit_fixture){.one_off = false};
 	view_fake_init(&x->f);
 	x->a = arena_new((size_t)16 << 20);
 	x->job = (struct unit_job){.unit = unit_fixture_unit(x, n),

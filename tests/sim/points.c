@@ -120,6 +120,8 @@ static bool fork_points(struct points *p, struct world *w, uint64_t turn)
 		const uint64_t *turns = is_commit ? p->commit_turn : p->write_turn;
 		uint64_t n = is_commit ? p->first_commit + 1 : 1;
 		uint64_t last = is_commit ? p->commits : p->writes;
+		/* Kinds take turns; before and after are one: after n is all but before n + 1. */
+		n += i / 2 % p->c->every;
 		for (; n <= last; n += p->c->every)
 			if (turns[n] == turn && (!p->failed || p->c->keep_going) &&
 			    forked(p, w, k, n))

@@ -40,7 +40,7 @@ void approver_ask(const struct view *v, const struct obj *strategy, struct plan 
 	struct obj *rows = obj_list();
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		ask(rows, kinds[i], APPROVER_POLICY);
-	if (v->settings->approval_webhook)
+	if (v->settings->approval_ca)
 		ask(rows, webhook_kind, APPROVER_WEBHOOK);
 	struct action *x = plan_work(plan, &survey_work, ask_id(v, strategy));
 	x->body = obj_keep(v->a, rows);
@@ -75,7 +75,8 @@ static bool is_settled(const struct obj *live, const char *member, int64_t at_ns
 	return live && !meta_is_deleting(live) && written < at_ns - APPROVER_SETTLE_NS;
 }
 
-static bool policy_holds(const struct obj *found, const struct yaml_documents *want, int64_t at_ns)
+static bool policy_holds(const struct obj *found, const struct yaml_documents *want, int64_t at_ns,
+			 const char *ca UNUSED)
 {
 	bool holds = true;
 	for (size_t i = 0; i < ARRAY_LEN(kinds) && holds; i++) {
@@ -86,44 +87,47 @@ static bool policy_holds(const struct obj *found, const struct yaml_documents *w
 	return holds;
 }
 
-/* What is ours to write, and where on the way to us it is. */
-static struct obj *without_places(const struct obj *webhooks)
+/* As they are to be with this CA; the port is where on the way to us they are. */
+static struct obj *with_ca(const struct obj *webhooks, const char *ca)
 {
 	struct obj *list = obj_copy(webhooks);
 	for (size_t i = 0; i < obj_len(list); i++) {
-		obj_del_path(obj_at_mut(list, i), "clientConfig.caBundle");
+		if (ca)
+			obj_set_path(obj_at_mut(list, i), "clientConfig.caBundle", obj_string(ca));
 		obj_del_path(obj_at_mut(list, i), "clientConfig.service.port");
 	}
 	return list;
 }
 
-static bool webhook_holds(const struct obj *found, const struct yaml_documents *want, int64_t at_ns)
+static bool webhook_holds(const struct obj *found, const struct yaml_documents *want, int64_t at_ns,
+			  const char *ca)
 {
 	const struct obj *live = obj_get(found, webhook_kind);
 	if (!want->n || !is_settled(live, "webhooks", at_ns) || !obj_get(live, "webhooks"))
 		return false;
-	CLEANUP(obj_unrefp) struct obj *is = without_places(obj_get(live, "webhooks"));
+	CLEANUP(obj_unrefp) struct obj *is = with_ca(obj_get(live, "webhooks"), NULL);
 	CLEANUP(obj_unrefp) struct obj *should =
-		without_places(obj_get(want->items[0].value, "webhooks"));
+		with_ca(obj_get(want->items[0].value, "webhooks"), ca);
 	return obj_equal(is, should);
 }
 
 static bool holds(const char *yaml,
-		  bool (*in_force)(const struct obj *, const struct yaml_documents *, int64_t),
-		  const struct obj *found, int64_t at_ns)
+		  bool (*in_force)(const struct obj *, const struct yaml_documents *, int64_t,
+				   const char *),
+		  const struct obj *found, int64_t at_ns, const char *ca)
 {
 	struct error err = ERROR_INIT;
 	struct yaml_documents docs = {0};
-	bool r = yaml_parse(str_of(yaml), &docs, &err) >= 0 && in_force(found, &docs, at_ns);
+	bool r = yaml_parse(str_of(yaml), &docs, &err) >= 0 && in_force(found, &docs, at_ns, ca);
 	yaml_documents_release(&docs);
 	return r;
 }
 
 /* found is of this approval, and has the webhook only where we serve it. */
-static bool is_tied(const struct obj *found, int64_t at_ns)
+static bool is_tied(const struct obj *found, int64_t at_ns, const char *const *ca)
 {
-	return holds(deploy_approver_yaml, policy_holds, found, at_ns) ||
-	       holds(deploy_approval_webhook_yaml, webhook_holds, found, at_ns);
+	return holds(deploy_approver_yaml, policy_holds, found, at_ns, NULL) ||
+	       (ca && holds(deploy_approval_webhook_yaml, webhook_holds, found, at_ns, *ca));
 }
 
 enum approver_answer approver_is_known(const struct view *v, const struct obj *strategy)
@@ -139,5 +143,7 @@ enum approver_answer approver_is_known(const struct view *v, const struct obj *s
 	const struct outcome *out = view_outcome(v, ask_id(v, strategy));
 	if (!out)
 		return APPROVER_ASKED;
-	return !out->code && is_tied(out->value, at_ns) ? APPROVER_KNOWN : APPROVER_CLAIMED;
+	return !out->code && is_tied(out->value, at_ns, v->settings->approval_ca)
+		       ? APPROVER_KNOWN
+		       : APPROVER_CLAIMED;
 }

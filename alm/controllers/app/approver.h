@@ -1,8 +1,8 @@
 /*
  * approver: is who stands in spec.approvedBy of an InstallStrategy who approved it (audit.md 6)? On
  * the embedded server always. Elsewhere if deploy/approver.yaml is in force, or, where we serve that
- * webhook (settings.approval_webhook), deploy/approval-webhook.yaml: word for word (of the webhook
- * without caBundle and port) and since before the approval; asked live, once for each approval. Pure.
+ * webhook (settings.approval_ca), deploy/approval-webhook.yaml: word for word (of the webhook with
+ * our CA and whatever port) and since before the approval; asked live, once for each approval. Pure.
  */
 #ifndef ALM_CONTROLLERS_APP_APPROVER_H
 #define ALM_CONTROLLERS_APP_APPROVER_H

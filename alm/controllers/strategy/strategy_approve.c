@@ -252,9 +252,7 @@ static void decision(struct strategy_pass *s, const char *reason, const char *ve
 	obj_set_str(body, "message", detail);
 	obj_set_str(body, "plan", s->digest);
 	obj_set_path(body, "version.to", obj_string(s->ref->version));
-	struct action *x = plan_row(s->plan, "Decision", s->ref->o, reason,
-				    arena_fmt(s->v->a, "%s %s", reason, s->digest), body);
-	x->chain = s->app->name;
+	strategy_decision(s, reason, s->digest, body);
 }
 
 enum ensured strategy_ensure_approved(struct strategy_pass *s)

@@ -111,33 +111,43 @@ enum ensured strategy_enter(struct strategy_pass *s, enum phase phase, const cha
 	return ENDED;
 }
 
+/* Keys of decisions are lines: what one reconcile has decided before is said with each, so that the next one,
+ * which decides the same, reports neither again (chain.h). */
+static const char *decision_key(struct strategy_pass *s, const char *decision, const char *key)
+{
+	char *line = arena_fmt(s->v->a, "%s %s", decision, key);
+	for (char *c = line; *c; c++)
+		if (*c == '\n')
+			*c = ' ';
+	s->decided = s->decided ? arena_fmt(s->v->a, "%s\n%s", s->decided, line) : line;
+	return s->decided;
+}
+
+void strategy_decision(struct strategy_pass *s, const char *decision, const char *key,
+		       struct obj *body)
+{
+	struct action *x = plan_row(s->plan, "Decision", s->ref->o, decision,
+				    decision_key(s, decision, key), body);
+	x->chain = s->app ? s->app->name : NULL;
+}
+
 void strategy_decide(struct strategy_pass *s, const char *decision, const char *verdict,
 		     const char *rule, const char *detail, const char *key)
 {
-	if (s->has_decided)
-		return;
-	s->has_decided = true;
-	struct obj *body = decision_body(rule, verdict, detail);
-	struct action *x = plan_row(s->plan, "Decision", s->ref->o, decision,
-				    arena_fmt(s->v->a, "%s %s", decision, key), body);
-	x->chain = s->app ? s->app->name : NULL;
+	strategy_decision(s, decision, key, decision_body(rule, verdict, detail));
 }
 
 void strategy_deny(struct strategy_pass *s, const char *decision, const char *rule,
 		   const char *detail, const char *key, struct obj *more)
 {
-	struct arena *a = s->v->a;
 	struct obj *body = decision_body(rule, "deny", detail);
 	OBJ_EACH (it, more)
 		obj_set(body, it.key, obj_ref(it.value));
 	obj_unref(more);
-	s->has_decided = true;
 	if (s->app && s->app->installed)
 		obj_set_path(body, "version.from", obj_string(s->app->installed->version));
 	obj_set_path(body, "version.to", obj_string(s->ref->version));
-	struct action *x = plan_row(s->plan, "Decision", s->ref->o, decision,
-				    arena_fmt(a, "%s %s", decision, key), body);
-	x->chain = s->app ? s->app->name : NULL;
+	strategy_decision(s, decision, key, body);
 }
 
 /* What no failure but a judgement says no to: by reason of the condition. */

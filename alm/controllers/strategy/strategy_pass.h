@@ -58,8 +58,9 @@ struct strategy_pass {
 	const struct unit *rolled;          /* the groups of course */
 	bool keep_status;                   /* as it is: what is known is not complete */
 	const char *repaired; /* what had drifted and is as planned again; NULL: nothing */
-	bool has_decided;     /* one Decision a reconcile: the last one is compared with the next */
-	struct error error;   /* code 0: none; else the reconcile has failed */
+	const char *
+		decided; /* keys of what this reconcile has decided, a line each; NULL: nothing yet */
+	struct error error; /* code 0: none; else the reconcile has failed */
 };
 
 typedef enum ensured (*strategy_step)(struct strategy_pass *s);
@@ -85,8 +86,11 @@ enum ensured strategy_wait_for_work(struct strategy_pass *s, bool again);
 /* The reconcile fails: nothing is planned, and it is tried again. ENDED. */
 enum ensured strategy_fail_pass(struct strategy_pass *s, const struct error *err);
 
-/* A Decision (audit.md 3) by a rule, verdict "allow" or "wait", unless it was the last outcome: key names
- * that beside the decision; or the reconcile has one already. */
+/* An entry of a Decision (audit.md 3), unless the last reconcile that decided did so too: key, one line, names the
+ * outcome beside the decision. Consumes body. */
+void strategy_decision(struct strategy_pass *s, const char *decision, const char *key,
+		       struct obj *body);
+/* The same by a rule, verdict "allow" or "wait". */
 void strategy_decide(struct strategy_pass *s, const char *decision, const char *verdict,
 		     const char *rule, const char *detail, const char *key);
 /* A refusal as an entry of its own (audit.md 3), unless it was the last outcome: key names that beside

@@ -134,7 +134,8 @@ static void test_approver__a_webhook_of_ours_ties_it_too(void **state)
 	(void)state;
 	struct world w;
 	setup(&w);
-	w.f.settings.approval_webhook = true;
+	const char *ca = "eA==";
+	w.f.settings.approval_ca = &ca;
 	approver_ask(&w.f.view, w.strategy, &w.f.plan);
 	assert_int_equal(obj_len(view_fake_work(&w.f, &survey_work)->body), 3);
 	assert_int_equal(webhook(&w, NULL, NULL), APPROVER_KNOWN);
@@ -143,6 +144,7 @@ static void test_approver__a_webhook_of_ours_ties_it_too(void **state)
 	assert_int_equal(webhook(&w, "clientConfig.url", "https://example.com"), APPROVER_CLAIMED);
 	assert_int_equal(webhook(&w, "failurePolicy", "Ignore"), APPROVER_CLAIMED);
 	assert_int_equal(webhook(&w, "matchConditions", "x"), APPROVER_CLAIMED);
+	assert_int_equal(webhook(&w, "clientConfig.caBundle", "b3RoZXI="), APPROVER_CLAIMED);
 	answer_of(&w, "deploy/approval-webhook.yaml", OLD, YOUNG, NULL, NULL);
 	assert_int_equal(known(&w), APPROVER_CLAIMED);
 	answer_of(&w, "deploy/approval-webhook.yaml", OLD, OLD, "webhooks", "");
