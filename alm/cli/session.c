@@ -7,6 +7,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/cli/nearest.h"
+#include "alm/cli/not_there.h"
 #include "alm/cli/term.h"
 #include "alm/client/kubeconfig.h"
 #include "alm/client/status_text.h"
@@ -244,8 +245,9 @@ static int reply_of(struct waiter *w, const struct session_request *q, struct se
 	if (w->status >= 400 && message)
 		return status_text_error(err, code, message);
 	if (w->status >= 400)
-		return error_set(err, code, "%s %s: HTTP %d %s", q->method, q->target, w->status,
-				 error_reason(code));
+		return error_set(err, code, "%s %s: HTTP %d %s%s", q->method, q->target, w->status,
+				 error_reason(code),
+				 code == E_NOTFOUND ? not_there_path(q->target) : "");
 	if (!body && w->body.len)
 		return error_set(err, E_INTERNAL, "%s %s: the answer is no JSON: %s", q->method,
 				 q->target, bad.msg);
@@ -359,8 +361,8 @@ int session_kind(struct session *s, const struct obj *o, struct resource *ret, s
 	if (!r && refresh(s, err) >= 0)
 		r = discovery_kind(d, g.group, g.version, g.kind);
 	if (!r)
-		return error_set(err, E_NOTFOUND, "no matches for kind \"%s\" in version \"%s\"",
-				 g.kind, meta_api_version(o));
+		return error_set(err, E_NOTFOUND, "no matches for kind \"%s\" in version \"%s\"%s",
+				 g.kind, meta_api_version(o), not_there_kind(d, g.group));
 	*ret = *r;
 	return 0;
 }

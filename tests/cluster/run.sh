@@ -11,14 +11,16 @@ fi
 insecure=$(grep -q 'insecure-skip-tls-verify: true' "$KUBECONFIG" && echo --insecure-skip-tls-verify)
 failed=0
 part() { # NAME COMMAND...
-	printf '\n== %s\n' "$1"
+	local name=$1 began=$SECONDS
+	printf '\n== %s\n' "$name"
 	shift
 	"$@" || failed=1
 	# shellcheck disable=SC2086 # nothing, or one flag
 	"$ALM" uninstall --from-cluster --keep-apps --with-log $insecure >/dev/null 2>&1 || failed=1
 	kubectl delete crd etcds.etcd.coreos.com --ignore-not-found --timeout=60s >/dev/null || failed=1
-	kubectl delete namespace etcd etcd-com-tectonic-storage foo --ignore-not-found --timeout=120s >/dev/null || failed=1
+	kubectl delete namespace etcd etcd-com-tectonic-storage foo coreos-website --ignore-not-found --timeout=120s >/dev/null || failed=1
 	kubectl wait --for=delete namespace/alm-system --timeout=120s >/dev/null 2>&1 || failed=1
+	echo "# $name: $((SECONDS - began)) s"
 }
 # shellcheck disable=SC2317 # part runs it
 checks() { # no tee /dev/stderr: where the output goes to a file it would begin that anew

@@ -110,8 +110,12 @@ has "A1 it names what would go" "goes with it:" "$(grep -x 'goes with it:' <<<"$
 has "A1 as the operator" "  Deployment etcd/etcd-operator" "$(sed -n '/^goes/,/^stays/p' <<<"$told")"
 is "A1 and what stays, with its objects" "  CustomResourceDefinition etcds.etcd.coreos.com with 1 object" "$(sed -n '/^stays/,/^with/p' <<<"$told" | grep Custom)"
 is "A1 and the command that takes that along" "with definitions and objects: alm delete apptype etcd --with-crd etcds.etcd.coreos.com=1" "$(tail -1 <<<"$told")"
-has "A1 kubectl's dry run says where that is listed" "Warning: its operator goes with it: \`alm delete apptype etcd --dry-run=server\` lists" \
-	"$(k delete apptype etcd --dry-run=server 2>&1)"
+if on_cluster; then
+	skip "A1 kubectl's dry run says where that is listed" "a warning of our API server"
+else
+	has "A1 kubectl's dry run says where that is listed" "Warning: its operator goes with it: \`alm delete apptype etcd --dry-run=server\` lists" \
+		"$(k delete apptype etcd --dry-run=server 2>&1)"
+fi
 code "A1 another word for a dry run is refused" 2 "--dry-run is server or none, not client" alm delete apptype etcd --dry-run=client
 is "A1 and deletes nothing" "etcd" "$(k get apptype etcd -o 'jsonpath={.metadata.name}')"
 code "A1 --with-crd with another count: exit 3" 3 "not 7" alm delete apptype etcd --with-crd etcds.etcd.coreos.com=7

@@ -37,6 +37,10 @@ k annotate deployment alm-controller -n alm-system meta.helm.sh/release-name=min
 code "what helm installed helm upgrades" 3 "ALM is Helm release mine of this cluster: helm upgrade mine" alm install --to-cluster
 k annotate deployment alm-controller -n alm-system meta.helm.sh/release-name- >/dev/null
 
+for command in "catalog add own dir:///nowhere" "install own/chart" "status"; do
+	# shellcheck disable=SC2086 # words
+	code "before its controller ran, alm ${command%% *} says what brings the kinds" 1 "the controller of ALM brings its kinds: \`alm install --to-cluster --wait\`" alm $command
+done
 # shellcheck disable=SC2086
 "$alm_bin" controller --data-dir "$data" --catalog-root "$catalog" --metrics-listen off --verify-soak 1s $insecure >one.out 2>one.err &
 one=$!

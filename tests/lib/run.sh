@@ -81,7 +81,7 @@ cat "$log"/*.time | sort -rn >"$log/times"
 for count in "$log"/*.count; do
 	[ -e "$count" ] && read -r _ f _ <"$count" && [ "$f" -gt 0 ] && cat "${count%.count}.told"
 done
-total=$(cat "$log/beside" "$log/alone" | wc -l)
+total=$(cat "$log/beside" "$log/behind" | wc -l)
 told=$(cat "$log"/*.count 2>/dev/null | wc -l)
 {
 	cat "$log"/*.count 2>/dev/null

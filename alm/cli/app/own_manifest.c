@@ -4,6 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/visible.h"
+#include "alm/cli/app/own_trouble.h"
 #include "alm/cli/kube/write.h"
 #include "alm/cli/term.h"
 #include "alm/obj/meta.h"
@@ -99,9 +100,29 @@ static bool is_available(const struct obj *deployment)
 	       obj_i64(deployment, "status.availableReplicas", 0) >= 1;
 }
 
+/* Who may not read it is told nothing more. */
+static const struct obj *read_or_null(struct session *s, const char *target)
+{
+	struct error ignored = ERROR_INIT;
+	const struct obj *o = NULL;
+	return session_get(s, target, &o, &ignored) < 0 ? NULL : o;
+}
+
+static const char *trouble(struct cli *c, struct session *s, const struct obj *deployment)
+{
+	return own_trouble(
+		deployment,
+		read_or_null(s, "/api/v1/namespaces/" OWN_NAMESPACE
+				"/persistentvolumeclaims/alm-log"),
+		read_or_null(s, "/api/v1/namespaces/" OWN_NAMESPACE
+				"/pods?limit=10&labelSelector=app.kubernetes.io/name=alm"),
+		c->arena);
+}
+
 static int wait_available(struct cli *c, struct session *s, struct error *err)
 {
 	int64_t timeout = 0;
+	const char *told = "", *before = "";
 	if (cli_duration(c, "timeout", WAIT_NS, &timeout, err) < 0)
 		return -err->code;
 	int64_t end = loop_mono(session_loop(s)) + timeout;
@@ -111,10 +132,17 @@ static int wait_available(struct cli *c, struct session *s, struct error *err)
 			return -err->code;
 		if (o && is_available(o))
 			return 0;
+		const char *why = trouble(c, s, o);
 		if (loop_mono(session_loop(s)) >= end)
-			return error_set(err, E_TIMEOUT,
-					 "no Pod of ALM is ready yet: kubectl -n " OWN_NAMESPACE
-					 " describe pods");
+			return error_set(err, E_TIMEOUT, "no Pod of ALM is ready yet: %s",
+					 why ? why
+					     : "kubectl -n " OWN_NAMESPACE " describe pods");
+		/* What is there twice does not go away in a moment. */
+		if (why && cstr_eq(why, before) && !cstr_eq(why, told)) {
+			term_error("alm: no Pod of ALM is ready yet: %s\n", why);
+			told = why;
+		}
+		before = why ? why : "";
 		(void)session_run(s, POLL_NS);
 	}
 }
