@@ -97,6 +97,7 @@ void bundle_slot_free(void *p)
 	obj_unref(s->record);
 	obj_unref(s->source);
 	obj_unref(s->steers);
+	obj_unref(s->told);
 	xfree(s->head);
 	xfree(s->dir);
 	xfree(s->name);

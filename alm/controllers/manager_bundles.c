@@ -185,6 +185,7 @@ static void set_job(struct bundle_slot *s, const struct obj *bundle, const struc
 	s->job.made_nothing = !has_made(bundle);
 	s->job_generation = meta_generation(bundle);
 	s->job.attempt++;
+	bundle_sweep_keep(s, s->job.deleting);
 	obj_unref(STEAL(s->record));
 	s->job.record = NULL;
 	s->failing = 0;

@@ -51,6 +51,7 @@ struct bundle_slot {
 	bool sweeps;             /* what is run was told so */
 	struct unit_sweep sweep; /* of the job */
 	struct obj *steers;      /* the Bundle that it is of */
+	struct obj *told;        /* orphans of the record before, or of the log; NULL: not asked */
 };
 
 struct bundles {
@@ -86,6 +87,8 @@ const char *bundle_mirror_dir(const struct bundles *b, const struct obj *bundle,
 void bundle_mirror_use(struct bundle_slot *s, const char *dir);
 /* The job's sweep, by the Bundle as it is now. */
 void bundle_sweep_steer(struct bundle_slot *s);
+/* The record goes: since when its orphans are is kept. */
+void bundle_sweep_keep(struct bundle_slot *s, bool deleting);
 /* It is being deleted, or gone (NULL): what was fetched for it goes, too. Nobody reads it. */
 void bundle_mirror_drop(struct bundle_slot *s, const struct obj *bundle);
 /* Where a repository is. */

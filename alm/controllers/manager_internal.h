@@ -105,6 +105,8 @@ struct trees *manager_trees(const struct manager *m, unsigned kind);
 struct obj *manager_tree(const struct manager *m, unsigned kind, const struct informer_object *io);
 /* The same, owned alone. */
 struct obj *manager_read(const struct informer_object *io);
+/* As view_ops.said. */
+struct obj *manager_said(struct manager *m, const char *uid);
 /* A definition without its schemas and managedFields; owned, NULL if there is none. */
 struct obj *manager_crd(struct manager *m, const char *name);
 struct map *manager_crds_new(void);

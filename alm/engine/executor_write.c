@@ -316,6 +316,8 @@ static void action_written(void *arg, const struct client_reply *reply)
 	const struct action *a = c->action;
 	c->call = NULL;
 	append_write(c, reply);
+	if (a->ends)
+		run_append_ended(r, a, reply);
 	if (is_as_wanted(a, reply)) {
 		r->changed = r->changed || has_changed(a, reply->body);
 		remember_refusal(r, a, NULL);

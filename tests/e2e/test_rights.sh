@@ -140,6 +140,18 @@ judge() { # PATH NAME: what is said of bob's approval in that name
 is "which says whose an approval is" true "$(judge /approvals bob | jq .response.allowed)"
 has "and whose not" 'spec.approvedBy must be \"bob\"' "$(judge /approvals alice)"
 has "and nothing else" "404" "$(judge /apis bob)"
+large() { # as large as a cluster has them: 1.5 MiB before, 2.5 MiB after
+	{
+		printf '{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"u","operation":"UPDATE","userInfo":{"username":"bob"},'
+		printf '"resource":{"group":"opinstaller.coreos.com","version":"v1beta1","resource":"installstrategies"},"oldObject":{"x":"'
+		head -c 1572864 /dev/zero | tr '\0' x
+		printf '"},"object":{"x":"'
+		head -c 2621440 /dev/zero | tr '\0' x
+		printf '"}}}'
+	} | curl -s --noproxy '*' --cacert hook.crt --resolve "alm-webhook.alm-system.svc:$hook:127.0.0.1" \
+		"https://alm-webhook.alm-system.svc:$hook/approvals" --data-binary @-
+}
+is "of large objects, too" true "$(large | jq .response.allowed)"
 
 sed -i 's/30s/2s/' catalog.yaml
 package 0.9.4 >/dev/null

@@ -4,6 +4,7 @@
 #include "alm/cli/term.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
+#include "alm/unit/stray.h"
 
 #define BUNDLES "/apis/app.coreos.com/v1alpha1/bundles/"
 
@@ -29,6 +30,18 @@ static const char *held_orphans(const struct obj *bundle)
 	struct condition held;
 	bool is = condition_get(bundle, "PruneHeld", &held) && cstr_eq(held.reason, "OrphansHeld");
 	return is ? obj_str(bundle, "status.orphansDigest") : NULL;
+}
+
+/* The digest is of the first ones: the others wait until these are gone. */
+const char *approve_bundle_text(struct arena *a, const char *name, int64_t count)
+{
+	if (count <= STRAYS_MAX)
+		return arena_fmt(a, "approved the deletes of %lld orphans of bundle/%s",
+				 (long long)count, name);
+	return arena_fmt(a,
+			 "approved the deletes of the first %d of %lld orphans of bundle/%s; when "
+			 "these are gone, more than spec.prune.maxDeletes wait again",
+			 STRAYS_MAX, (long long)count, name);
 }
 
 static int approve(struct cli *c, struct session *s, const char *name, struct error *err)
@@ -60,8 +73,8 @@ static int approve(struct cli *c, struct session *s, const char *name, struct er
 	if (session_send(s, &q, &reply, err) < 0)
 		return -err->code;
 	if (orphans)
-		term_print("approved the deletes of %lld orphans of bundle/%s\n",
-			   (long long)obj_i64(bundle, "status.orphanCount", 0), name);
+		term_print("%s\n", approve_bundle_text(c->arena, name,
+						       obj_i64(bundle, "status.orphanCount", 0)));
 	else
 		term_print("approved the deletes of bundle/%s at %.12s\n", name, commit);
 	return 0;

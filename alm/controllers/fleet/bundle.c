@@ -354,6 +354,16 @@ static void set_run(const struct bundle_pass *s, struct obj *status)
 	obj_set(status, "groups", feedback_groups(job->unit, job->record));
 }
 
+static void tell_orphans(const struct view *v, const struct bundle_pass *s, struct obj *status)
+{
+	const struct obj *record = s->now.job ? s->now.job->record : NULL;
+	bool asks = s->spec.sweeps && !bundle_orphans_known(record) && v->ops->said;
+	CLEANUP(obj_unrefp) struct obj *said =
+		asks ? v->ops->said(v->ops_arg, meta_uid(s->o)) : NULL;
+	bundle_orphans_tell(&s->spec, record, said, s->spec.paused || s->is != BUNDLE_SYNCED,
+			    status);
+}
+
 static int bundle_tell(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
 	(void)err;
@@ -364,8 +374,7 @@ static int bundle_tell(const struct view *v, const char *key, struct plan *plan,
 	(void)bundle_way(s->was, s->is, way);
 	set_conditions(v, s, list);
 	set_run(s, status);
-	bundle_orphans_tell(&s->spec, s->now.job ? s->now.job->record : NULL,
-			    s->spec.paused || s->is != BUNDLE_SYNCED, status);
+	tell_orphans(v, s, status);
 	obj_set_int(status, "observedGeneration", meta_generation(s->o));
 	obj_set_str(status, "state", bundle_state_name(s->is));
 	obj_set(status, "conditions", list);

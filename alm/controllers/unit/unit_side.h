@@ -29,8 +29,9 @@ struct controller;
 struct unit_sweep {
 	const struct obj *namespaces; /* at least one */
 	int64_t interval_ns, grace_ns, max_deletes;
-	const char *approved;    /* digest of the orphans whose deletion somebody wants; NULL */
-	const struct obj *known; /* told by a former process: record.orphans; NULL: none */
+	const char *approved; /* digest of the orphans whose deletion somebody wants; NULL */
+	const struct obj *
+		known; /* told before this attempt, as record.orphans: what no writer of a status can forge; NULL: none */
 };
 
 /* Running or RollingBack: the attempt goes on. */
