@@ -358,10 +358,10 @@ static int connect_all(struct controller_command *c, struct error *err)
 		return -err->code;
 	c->client = client_new(c->loop, c->transport);
 	const char *records = cli_value(c->cli, "records-listen");
-	if (records_check(c->loop, records, err) < 0 && !(c->standby && err->code == E_EXISTS))
-		return -err->code;
 	if (approval_hook_check(c->loop, cli_value(c->cli, "webhook-listen"), records, err) < 0 &&
 	    !(c->standby && err->code == E_EXISTS))
+		return -err->code;
+	if (records_check(c->loop, records, err) < 0 && !(c->standby && err->code == E_EXISTS))
 		return -err->code;
 	return 0;
 }

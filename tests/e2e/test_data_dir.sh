@@ -141,5 +141,7 @@ for one in --audit-anchor=log --audit-origin=log --audit-retain=400d; do
 done
 nothing controller "--records-listen: listen address x" --records-listen x
 nothing controller "cannot be listened on" --records-listen 192.0.2.1:1
+nothing controller "--webhook-listen: listen address x" --webhook-listen x
+nothing controller "--webhook-listen and --records-listen are both 127.0.0.1:1" --records-listen 127.0.0.1:1 --webhook-listen 127.0.0.1:1
 nothing controller 'no context "b"' --context b
 finish
