@@ -19,7 +19,13 @@ static const struct cmd_option options[] = {
 	{0},
 };
 
-#define ADD_TRIES 5 /* while others change the definition */
+#define ADD_TRIES 20 /* while others change the definition */
+
+static void not_yet(void *arg, const char *text)
+{
+	(void)arg;
+	(void)text;
+}
 
 static void warn(void *arg, const char *text)
 {
@@ -28,7 +34,8 @@ static void warn(void *arg, const char *text)
 }
 
 /* What changes of there when the version joins the others; it fits no other revision. */
-static struct obj *patch_of(struct cli *c, const struct manifest_item *m, const struct obj *there)
+static struct obj *patch_of(struct cli *c, const struct manifest_item *m, const struct obj *there,
+			    void (*say)(void *arg, const char *text))
 {
 	static const char *const members[] = {"metadata.labels", "metadata.annotations",
 					      "spec.names", "spec.conversion", "spec.versions"};
@@ -36,7 +43,7 @@ static struct obj *patch_of(struct cli *c, const struct manifest_item *m, const 
 	struct obj *joined = obj_keep(c->arena, obj_copy(m->said)), *patch = obj_map();
 	legacy_crd_join(there, joined);
 	obj_set_path(now, "spec.versions", obj_ref(obj_path(joined, "spec.versions")));
-	legacy_crd_take(now, m->said, c->arena, warn, (void *)(uintptr_t)m);
+	legacy_crd_take(now, m->said, c->arena, say, (void *)(uintptr_t)m);
 	obj_set_path(patch, "metadata.resourceVersion", obj_string(meta_resource_version(there)));
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)
 		if (obj_path(now, members[i]))
@@ -66,7 +73,7 @@ static int add_version(struct cli *c, struct session *s, const struct manifest_i
 	const char *target = session_target(s, r, NULL, meta_name(m->o), NULL);
 	struct session_reply reply;
 	for (int i = 0;; i++) {
-		CLEANUP(obj_unrefp) struct obj *patch = patch_of(c, m, there);
+		CLEANUP(obj_unrefp) struct obj *patch = patch_of(c, m, there, not_yet);
 		struct session_request q = {
 			.method = "PATCH",
 			.target = session_target(s, r, NULL, meta_name(m->o),
@@ -74,8 +81,10 @@ static int add_version(struct cli *c, struct session *s, const struct manifest_i
 			.content_type = MERGE_PATCH,
 			.body = patch,
 		};
-		if (session_send(s, &q, &reply, err) >= 0)
+		if (session_send(s, &q, &reply, err) >= 0) {
+			obj_unref(patch_of(c, m, there, warn)); /* of what it was added to */
 			return write_print(c, reply.body, "configured", err);
+		}
 		if (err->code != E_CONFLICT || i + 1 == ADD_TRIES)
 			return error_wrap(err, "%s", m->file);
 		*err = ERROR_INIT;
