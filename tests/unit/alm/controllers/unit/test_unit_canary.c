@@ -135,6 +135,8 @@ static void note(struct world *w)
 					       arena_fmt(a, " default %s ", x->name)));
 		} else if (x->type == ACT_DELETE) {
 			w->writes = arena_fmt(a, "%s-%s ", w->writes, x->name);
+			/* the next run need not look for it as for one that may come back */
+			assert_int_equal(obj_len(obj_get(w->x.job.record, "deleted")), 1);
 		}
 	}
 }
