@@ -1,6 +1,4 @@
 /* cmd_create: POST of every object of -f. */
-#include <stdint.h>
-
 #include "alm/cli/cmds.h"
 #include "alm/cli/kube/manifest.h"
 #include "alm/cli/kube/printer.h"
@@ -29,7 +27,7 @@ static void not_yet(void *arg, const char *text)
 
 static void warn(void *arg, const char *text)
 {
-	const struct manifest_item *m = arg;
+	const struct manifest_item *m = *(const struct manifest_item *const *)arg;
 	term_error("Warning: %s:%d: %s\n", m->file, m->line, text);
 }
 
@@ -43,7 +41,7 @@ static struct obj *patch_of(struct cli *c, const struct manifest_item *m, const 
 	struct obj *joined = obj_keep(c->arena, obj_copy(m->said)), *patch = obj_map();
 	legacy_crd_join(there, joined);
 	obj_set_path(now, "spec.versions", obj_ref(obj_path(joined, "spec.versions")));
-	legacy_crd_take(now, m->said, c->arena, say, (void *)(uintptr_t)m);
+	legacy_crd_take(now, m->said, c->arena, say, &m);
 	obj_set_path(patch, "metadata.resourceVersion", obj_string(meta_resource_version(there)));
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)
 		if (obj_path(now, members[i]))

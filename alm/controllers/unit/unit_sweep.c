@@ -4,8 +4,6 @@
  *
  * A write since that list changes the resourceVersion, which the delete names: so whoever adopts, keeps
  * or declares an orphan at the last moment has it. */
-#include <stdint.h>
-
 #include "alm/base/clock.h"
 #include "alm/base/map.h"
 #include "alm/base/visible.h"
@@ -59,15 +57,15 @@ static struct inventory lines_of(const struct unit_pass *s)
 	return all;
 }
 
-/* uid -> since; borrows the texts of the list. */
-static struct map *sinces_of(const struct obj *list)
+/* uid -> since, in the arena. */
+static struct map *sinces_of(const struct obj *list, struct arena *a)
 {
 	struct map *m = map_new(NULL);
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const struct obj *o = obj_at(list, i);
 		const char *uid = obj_str(o, "uid"), *since = obj_str(o, "since");
 		if (uid && since)
-			map_set(m, uid, (void *)(uintptr_t)since);
+			map_set(m, uid, arena_strdup(a, since));
 	}
 	return m;
 }
@@ -205,13 +203,13 @@ static void judge(struct sweep *x)
 	stray_digest(x->strays, x->n, digest);
 	x->held = is_held(x, digest, &doomed);
 	const struct obj *own = obj_get(s->record, "orphans");
-	CLEANUP(map_freep) struct map *known = sinces_of(own ? own : x->rules->known);
+	CLEANUP(map_freep) struct map *known = sinces_of(own ? own : x->rules->known, s->v->a);
 	x->known = known;
 	x->told = obj_list();
 	for (size_t i = 0; i < x->n; i++)
 		tell(x, &x->strays[i]);
 	x->known = NULL;
-	obj_set(s->record, "orphans", x->told); /* the texts of the former ones go */
+	obj_set(s->record, "orphans", x->told);
 	obj_set_int(s->record, "orphanCount", (int64_t)x->total);
 	set_or_del(s->record, "orphansDigest", x->held ? digest : NULL);
 	set_or_del(
