@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "alm/audit/transition.h"
-#include "alm/base/log.h"
 #include "alm/engine/executor_run.h"
 #include "alm/engine/intent.h"
 #include "alm/obj/json.h"
@@ -385,37 +384,6 @@ static int append_plan(struct executor_run *r, struct error *err)
 		    : r->plan.chain ? chain_head(x->chain, r->plan.chain)
 				    : 0;
 	return audit_append(x->c.audit, &row, &r->plan_seq, err);
-}
-
-/* --- how a delete ended --- */
-
-void run_append_ended(struct executor_run *r, const struct action *a,
-		      const struct client_reply *reply)
-{
-	struct error err;
-	int64_t seq;
-	int code = reply->err ? reply->err->code : 0;
-	bool done = !code || code == E_NOTFOUND;
-	const char *reason = done                   ? a->ends->done
-			     : reply->maybe_applied ? a->ends->unknown
-						    : a->ends->refused;
-	struct audit_row row = {
-		.type = "Observe",
-		.reason = reason,
-		.subject = {.kind = a->resource.kind, .ns = a->ns, .name = a->name, .uid = a->uid},
-		.cause = r->plan_seq};
-	const char *key = arena_fmt(r->a, "%s %s %d", reason, a->uid, reply->status);
-	if (cstr_eq(chain_key(r->x->chain, row.type, &row.subject), key))
-		return;
-	struct obj *body = obj_keep(r->a, obj_copy(a->body));
-	obj_set_str(body, "key", key);
-	if (code)
-		obj_set_str(body, "message", run_hide_text(r, reply->err->msg));
-	row.body = body;
-	if (audit_append_now(r->x->c.audit, &row, &seq, &err) < 0)
-		log_error("how a delete ended is not in the log", "error", err.msg);
-	else
-		chain_set_key(r->x->chain, row.type, &row.subject, key);
 }
 
 int run_append(struct executor_run *r, struct error *err)

@@ -102,9 +102,6 @@ int status_restore(struct executor_run *r, const struct obj *live, int64_t logge
 		   const char *reason, struct error *err);
 int status_behind(struct executor_run *r, int64_t seen, int64_t logged, struct error *err);
 void status_look(struct executor_run *r);
-/* The entry that says how a delete ended (struct delete_entry). */
-void run_append_ended(struct executor_run *r, const struct action *a,
-		      const struct client_reply *reply);
 /* body.status of a Transition record. */
 int status_put(struct executor_run *r, struct obj *body, const struct obj *status,
 	       struct error *err);
