@@ -34,9 +34,9 @@ configmap a 1 >ssot/apps/a.yaml
 configmap b 1 >ssot/apps/b.yaml
 echo 'no manifest' >ssot/apps/README.md
 push 'first light'
-bundle web | sed 's/path: apps/path: apps, commit: abc/' | k create --validate=false -f - >/dev/null
-soon "a fixed commit is not built: who asks for it gets nothing applied" "SpecInvalid" condition Rendered reason
-has "and is told what is not there" "spec.source.git.commit: this is not built yet" "$(condition Rendered message)"
+bundle web | sed 's/path: apps/path: apps, rewrites: Refuse/' | k create --validate=false -f - >/dev/null
+soon "what is not built: who asks for it gets nothing applied" "SpecInvalid" condition Rendered reason
+has "and is told what is not there" "spec.source.git.rewrites: this is not built yet" "$(condition Rendered message)"
 is "nothing of it is there" "gone" "$(value a)"
 bundle web | k replace -f - >/dev/null
 soon "R2 a branch is applied" "Synced $head" state
@@ -130,6 +130,7 @@ configmap a forced >ssot/apps/a.yaml
 git -C ssot add -A && git -C ssot commit -q -m 'forced' && git -C ssot push -q -f origin main 2>/dev/null
 soon "a force push is applied" "forced" value a
 has "and the log says that the history was rewritten" "HistoryRewritten" "$(alm audit query --type Observe -o json)"
+soon "and a Warning, once" "Warning " k get events --field-selector reason=HistoryRewritten -A -o 'jsonpath={range .items[*]}{.type} {end}'
 
 git -C ssot rm -q -r apps
 push 'nothing'

@@ -47,6 +47,10 @@ struct unit_job {
 	bool touches; /* its finalizer and its status are written */
 	/* Where it is from, for the log: {"commit", "author", "subject"}; NULL: nobody says. */
 	const struct obj *source;
+	/* What a person says of it while it runs: {"approve": {"weight", "reason", "by"}, "skip":
+	 * {"reason", "by"}, "abort": {..}} (bundle_steer.h); NULL: nothing. */
+	const struct obj *steer;
+	bool is_steered; /* there is a Bundle that says it */
 	const char
 		*as; /* user name of the account that all is done as; NULL: who runs this process */
 	const char *inventory_ns;
