@@ -92,6 +92,11 @@ struct transition_log *transition_log_start(struct session *s, struct arena *a, 
 		term_error("%s\n", transition_log_missing(&err, a));
 		return NULL;
 	}
+	if (!obj_len(obj_get(list, "items"))) { /* a log has the entry that opened it */
+		term_error("--logs: no transitions are told: the server keeps no audit log "
+			   "(--no-audit)\n");
+		return NULL;
+	}
 	struct transition_log *l = xcalloc(1, sizeof(*l));
 	const char *rv = obj_str(list, "metadata.resourceVersion");
 	l->name = name;
