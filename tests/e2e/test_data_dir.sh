@@ -9,9 +9,9 @@ cd "$dir" || exit 1
 metrics=off
 up_start
 up_stop
-modes() { (cd "$data" && stat -c '%n %a' -- * | grep -v ' 600$'); }
+modes() { (cd "$data" && stat -c '%n %a' -- * | seek -v ' 600$'); }
 is "a folder that alm makes is private" "700" "$(stat -c %a "$data")"
-is "  and its files are" "" "$(modes)"
+none "  and its files are" modes
 up() { timeout 60 "$alm_bin" up --data-dir "$data" --listen 127.0.0.1:0 --metrics-listen off --log-format kv "$@"; }
 # refused NAME TEXT: alm does not start; the folder is as it was
 refused() {
