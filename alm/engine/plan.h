@@ -155,8 +155,9 @@ void plan_hide(struct plan *p, const struct obj *doc);
 /* A status without them; consumes and owned. */
 struct obj *plan_hide_messages(struct plan *p, const struct obj *live, struct obj *status);
 
-/* An entry that is written only when the last line of key is none of the last entry's of this type and subject:
- * who reports several in one reconcile puts the keys of those before on lines of their own before it. */
+/* An entry that is written only when key differs from that of the last one of this type and subject. Of
+ * Decisions a reconcile has several: the keys of those before stand on lines of their own before its own, and it is
+ * written when the last one had none of it. */
 struct action *plan_row(struct plan *p, const char *type, const struct obj *subject,
 			const char *reason, const char *key, struct obj *body);
 

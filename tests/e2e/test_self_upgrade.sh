@@ -42,6 +42,7 @@ alm install --to-cluster --image registry.example.com/alm:0.1.0 >/dev/null
 act
 crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com -o name 2>/dev/null | wc -l; }
 WAIT_S=90 soon "it brings its CRDs" 2 crds
+timeout 60 sh -c 'until kubectl wait --for=condition=Established crd/apps.app.coreos.com crd/catalogs.app.coreos.com; do sleep 0.5; done' >/dev/null 2>&1
 alm catalog add own "dir://$catalog" --interval 2s >/dev/null
 
 # Where ALM itself is no app gets in without somebody who may write that namespace, and accounts in it.

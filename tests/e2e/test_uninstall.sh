@@ -38,6 +38,7 @@ done
 one=$!
 crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com -o name | wc -l; }
 WAIT_S=90 soon "it brings its CRDs" 2 crds
+timeout 60 sh -c 'until kubectl wait --for=condition=Established crd/apps.app.coreos.com crd/catalogs.app.coreos.com; do sleep 0.5; done' >/dev/null 2>&1
 package 0.9.4 >/dev/null
 k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 has "an app is installed" etcd "$(app_is etcd "status.installedVersion = '0.9.4'" 2>&1)"

@@ -35,12 +35,18 @@ const char *approve_bundle_text(struct arena *a, const char *name, int64_t count
 			 STRAYS_MAX, (long long)count, name);
 }
 
+/* A text, or with null what was said before is taken away: a patch leaves the members that it does not name. */
+static void set(struct obj *what, const char *key, const char *value)
+{
+	obj_set(what, key, value ? obj_string(value) : obj_null());
+}
+
 /* {key: value, "reason", "by"} at path of the spec. */
 static int say(struct bundle_ask *b, const char *path, struct obj *what, struct error *err)
 {
 	CLEANUP(obj_unrefp) struct obj *patch = obj_map();
 	obj_set_str(what, "reason", cli_value(b->c, "reason"));
-	obj_set_str(what, "by", session_user(b->session));
+	set(what, "by", session_user(b->session));
 	obj_set_path(patch, path, what);
 	return bundle_ask_patch(b, patch, false, err);
 }
@@ -53,8 +59,7 @@ static int approve_prune(struct bundle_ask *b, struct error *err)
 	struct obj *prune = obj_map();
 	obj_set_str(prune, "commit", commit);
 	const char *orphans = held_orphans(b->bundle);
-	if (orphans) /* these, and none that come later */
-		obj_set_str(prune, "orphans", orphans);
+	set(prune, "orphans", orphans); /* these, and none that come later */
 	if (say(b, "spec.approvals.prune", prune, err) < 0)
 		return -err->code;
 	if (orphans)
@@ -110,6 +115,11 @@ static int approve_canary(struct bundle_ask *b, struct error *err)
 static int of_plan(struct bundle_ask *b, const char *path, const char *done, struct error *err)
 {
 	struct obj *what = rollout_of(b);
+	if (!what && cstr_eq(obj_str(b->bundle, "status.state"), "Rolling"))
+		return error_set(
+			err, E_REFUSED,
+			"bundle %s is about to begin its rollout: say it again in a moment",
+			b->name);
 	if (!what)
 		return refuse(b, "rolls nothing out", err);
 	if (say(b, path, what, err) < 0)

@@ -79,7 +79,8 @@ static int approve_run(struct cli *c, struct error *err)
 static const struct cmd_option options[] = {
 	{"reason", "TEXT", "why; kept in the audit log (required)", 0},
 	{"prune", NULL, "of a bundle: more deletes than spec.prune.maxDeletes", 0},
-	{"canary", NULL, "of a bundle: the step of a canary that waits for it", 0},
+	{"canary", NULL, "of a bundle: canaries of this rollout at the weight at which one waits",
+	 0},
 	{"skip-analysis", NULL,
 	 "of a bundle: figures, pauses and approvals of the revision that is rolled out are left "
 	 "out",

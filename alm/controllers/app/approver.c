@@ -214,12 +214,15 @@ const char *approver_trouble(const struct view *v, const struct obj *strategy)
 	for (size_t i = 0; is_asked_for(v) && i < tie_count(v); i++) {
 		const struct tie *t = &ties[i];
 		const struct outcome *out = view_outcome(v, ask_id(v, t, strategy));
+		const char *remedy = arena_fmt(
+			v->a, "; rule \"get\" on it is in ClusterRole %s of deploy/manifests",
+			t->role);
 		if (out && out->code)
 			return arena_fmt(v->a,
 					 "nobody knows whether spec.approvedBy is who approved, as "
-					 "%s %s cannot be read: %s; rule \"get\" on it is in "
-					 "ClusterRole %s of deploy/manifests",
-					 t->plurals, t->name, out->msg, t->role);
+					 "%s %s cannot be read: %s%s",
+					 t->plurals, t->name, out->msg,
+					 out->code == E_FORBIDDEN ? remedy : "");
 	}
 	return NULL;
 }

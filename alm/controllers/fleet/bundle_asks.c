@@ -1,8 +1,27 @@
 #include "alm/controllers/fleet/bundle_asks.h"
 
+#include "alm/base/hash.h"
+#include "alm/base/strbuf.h"
 #include "alm/controllers/app/asks.h"
 #include "alm/controllers/fleet/bundle_steer.h"
+#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+
+#define ASKED_BYTES_MAX 8192
+
+/* asked, or in its place its digest: an entry gives what is large away, and could not be compared any more. */
+static const struct obj *comparable(const struct view *v, const struct obj *asked)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(ASKED_BYTES_MAX);
+	char digest[SHA256_HEX];
+	json_print(asked, &b);
+	if (!b.over)
+		return asked;
+	struct obj *o = obj_keep(v->a, obj_map());
+	json_digest(asked, digest);
+	obj_set_str(o, "digest", digest);
+	return o;
+}
 
 /* asked: what makes it another one than the last of this reason. NULL: it is not. */
 static struct action *add(const struct view *v, const struct obj *o, struct plan *plan,
@@ -13,6 +32,7 @@ static struct action *add(const struct view *v, const struct obj *o, struct plan
 		v->ops->last_reason(v->ops_arg, "Approval", reason, "Bundle", meta_name(o));
 	if (last)
 		obj_keep(v->a, last);
+	asked = comparable(v, asked);
 	bool mine = cstr_eq(obj_str(last, "subject.uid"), meta_uid(o));
 	const struct obj *before = mine ? obj_path(last, "body.asked") : NULL;
 	if (before ? obj_equal(before, asked) : !obj_len(asked))

@@ -137,14 +137,14 @@ static void test_unit_metric__a_canary_that_ended_keeps_its_reason(void **state)
 	struct fixture *x = *state;
 	struct obj *record = read(x, "{canary: {'0': {end: abort, reason: AnalysisFailed, message: "
 				     "bad}, '1': {at: 0}}}");
-	assert_int_equal(unit_canary_end_overdue(&x->s, record, "late"), WAITING);
+	assert_int_equal(unit_canary_stop(&x->s, record, "ProgressDeadline", "late"), WAITING);
 	const struct obj *all = obj_get(record, "canary");
 	assert_string_equal(obj_str(obj_get(all, "0"), "reason"), "AnalysisFailed");
 	assert_string_equal(obj_str(obj_get(all, "0"), "message"), "bad");
 	assert_string_equal(obj_str(obj_get(all, "1"), "end"), "abort");
 	assert_string_equal(obj_str(obj_get(all, "1"), "reason"), "ProgressDeadline");
 	assert_string_equal(obj_str(obj_get(all, "1"), "message"), "late");
-	assert_int_equal(unit_canary_end_overdue(&x->s, read(x, "{}"), "late"), DONE);
+	assert_int_equal(unit_canary_stop(&x->s, read(x, "{}"), "ProgressDeadline", "late"), DONE);
 }
 
 static void test_unit_metric__a_failure_of_the_live_one_ends_the_canary(void **state)
