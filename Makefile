@@ -180,7 +180,8 @@ lint-deps: | test-deps
 	$(Q)sh tests/lib/deps.sh "$(sudo)" $(LINT_DEBS)
 
 # The story of the README, in a temporary folder; test-cluster plays it against the cluster of KUBECONFIG, then what else only a
-# cluster shows: rights, two controllers of which the one that acts is killed (ROUNDS=20 times), what else goes wrong (tests/cluster/failures.sh),
+# cluster shows: rights, two controllers of which the one that acts is killed (ROUNDS=20 times), replicas with the chart's own rights and
+# flags, whose certificates are replaced (tests/cluster/replicas.sh), what else goes wrong (tests/cluster/failures.sh),
 # ALM upgraded by itself, installing and removing ALM.
 demo: deps
 	$(Q)sh tests/lib/deps.sh "$(sudo)" kubectl

@@ -7,6 +7,7 @@
 #include "alm/apiserver/status.h"
 #include "alm/obj/meta.h"
 #include "crds/legacy_crd.h"
+#include "crds/legacy_crd_take.h"
 #include "crds/legacy_words.h"
 #include "crds/marks.h"
 
@@ -212,11 +213,15 @@ const char *modern_beside(const struct request *r, const struct obj *o)
 	return h && !legacy_crd_has(head_obj(h, r->arena), o) ? name : NULL;
 }
 
+static void warn(void *arg, const char *text)
+{
+	request_warn(arg, "%s", text);
+}
+
 int modern_add(struct request *r, const struct obj *before, const struct obj *o, struct obj **ret,
 	       struct error *err)
 {
 	struct error inner = ERROR_INIT;
-	const char *owner = meta_annotation(o, ANNOTATION_OWNER);
 	if (legacy_crd_fits(before, o, &inner) < 0)
 		return fail_code(r, inner.code, err, "%s", inner.msg);
 	struct obj *now = obj_keep(r->arena, obj_copy(before));
@@ -224,8 +229,7 @@ int modern_add(struct request *r, const struct obj *before, const struct obj *o,
 	modern_join(r, before, added);
 	obj_set_path(now, "spec.versions", obj_ref(obj_path(added, "spec.versions")));
 	add_groups(now, meta_annotation(o, ANNOTATION_LEGACY_GROUP));
-	if (owner)
-		meta_set_annotation(now, ANNOTATION_OWNER, owner);
+	legacy_crd_take(now, o, r->arena, warn, r);
 	request_warn(r, "%s is there; this is its version %s", meta_name(before),
 		     obj_str(obj_at(obj_path(o, "spec.versions"), 0), "name"));
 	*ret = now;

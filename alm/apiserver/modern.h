@@ -26,7 +26,8 @@ void modern_join(const struct request *r, const struct obj *before, struct obj *
 /* Of a definition that is created: the name of the one that is there, which lacks this version; NULL:
  * none, and it is made, or exists. In 2017 each version was a definition. */
 const char *modern_beside(const struct request *r, const struct obj *o);
-/* before with the version of o, in r's arena; fails the request where they contradict each other. */
+/* before with the version of o, in r's arena, and with what o says of the definition as a whole
+ * (legacy_crd_take.h); fails the request where kind, plural, scope or owner contradict each other. */
 int modern_add(struct request *r, const struct obj *before, const struct obj *o, struct obj **ret,
 	       struct error *err);
 /* Deleted by a name of then, which meant one version: fails the request, as all of them would go. */

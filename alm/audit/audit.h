@@ -113,6 +113,9 @@ int audit_head(struct audit *a, const char *uid, int64_t *ret_tseq, int64_t *ret
  * Owned. */
 int audit_announced(struct audit *a, const char *uid, int64_t tseq, struct obj **ret,
 		    struct error *err);
+/* The status that the newest Transition of the uid announced. E_NOTFOUND: there is none, or it is
+ * pruned, or all that is known is what was there when the log began. Owned. */
+int audit_said(struct audit *a, const char *uid, struct obj **ret, struct error *err);
 /* One row as an object with the keys of audit.md 2; E_NOTFOUND. Owned. */
 int audit_row_get(struct audit *a, int64_t seq, struct obj **ret, struct error *err);
 /* Whether the newest Transition of the uid says Deleted; tseq and row as audit_head() gives them.

@@ -174,6 +174,22 @@ int audit_announced(struct audit *a, const char *uid, int64_t tseq, struct obj *
 	return r < 0 ? r : 0;
 }
 
+int audit_said(struct audit *a, const char *uid, struct obj **ret, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *row = NULL;
+	int64_t tseq = 0, seq = 0;
+	if (audit_head(a, uid, &tseq, &seq, err) < 0)
+		return -err->code;
+	if (!tseq)
+		return error_set(err, E_NOTFOUND, "the log has no transition of %s", uid);
+	if (audit_row_get(a, seq, &row, err) < 0)
+		return -err->code;
+	if (!cstr_eq(obj_str(row, "type"), "Transition"))
+		return error_set(err, E_NOTFOUND, "the log has no transition of %s of its own",
+				 uid);
+	return audit_announced(a, uid, tseq, ret, err);
+}
+
 int audit_bypass(const struct audit_config *c, struct error *err)
 {
 	struct audit *a = NULL;

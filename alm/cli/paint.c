@@ -7,6 +7,9 @@
 #define RED    "\033[31m"
 #define GREEN  "\033[32m"
 #define YELLOW "\033[33m"
+#define BLUE   "\033[34m"
+#define CYAN   "\033[36m"
+#define GREY   "\033[90m"
 
 /* OSC 8: what is between "LINK url LINK_END" and "LINK LINK_END" leads there. */
 #define LINK     "\033]8;;"
@@ -30,6 +33,17 @@ static const struct {
 	const char *word, *colour;
 } verbs[] = {{"create", GREEN}, {"update", YELLOW}, {"warning", YELLOW}, {"warn", YELLOW},
 	     {"delete", RED},   {"error", RED},     {"refuse", RED}};
+
+const char *paint_holder(const char *word)
+{
+	static const char *const rows[][2] = {{"git", GREEN},       {"alm", GREEN},
+					      {"person", YELLOW},   {"autoscaler", CYAN},
+					      {"controller", BLUE}, {"kubernetes", GREY}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (cstr_eq(word, rows[i][0]))
+			return rows[i][1];
+	return "";
+}
 
 static void put(struct strbuf *b, struct str s)
 {

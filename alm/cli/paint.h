@@ -9,6 +9,9 @@
 
 #include "alm/base/strbuf.h"
 
+/* What is under another's control stands out; what ALM has, or a server sets, does not. word: of
+ * holder.h; NULL: none. "": no colour. */
+const char *paint_holder(const char *word);
 /* Appends the text with SGR sequences (ECMA-48 8.3.117) and OSC 8, each ended in its line. */
 void paint_lines(struct strbuf *b, struct str text);
 

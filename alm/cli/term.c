@@ -77,6 +77,16 @@ void term_table(struct str text)
 	(void)put(stdout, strbuf_str(&painted));
 }
 
+void term_field(const char *field, const char *holder)
+{
+	const char *colour = has_colours ? paint_holder(holder) : "";
+	if (*colour)
+		(void)put(stdout, str_of(colour));
+	term_print("%s", field);
+	if (*colour)
+		(void)put(stdout, STR("\033[0m"));
+}
+
 void term_error_lines(struct str text)
 {
 	(void)put_lines(stderr, text);

@@ -22,6 +22,8 @@ void term_error(const char *fmt, ...) PRINTF(1, 2); /* standard error */
 void term_lines(struct str text);
 void term_table(struct str text); /* the same of what people alone read, with colours */
 void term_error_lines(struct str text);
+/* A field in the colour of who controls it (paint_holder()), where there are colours. */
+void term_field(const char *field, const char *holder);
 /* 0, or the errno of an output that was not taken. */
 int term_data(struct str text);
 /* Whether term_table() has colours (paint.h): when is "auto" or NULL (a terminal, unless NO_COLOR

@@ -131,7 +131,7 @@ static void run_tool(struct git_read *g, const struct git_stage *s, const char *
 static void give_up(struct git_read *g, const struct error *err)
 {
 	if (err->code == E_LIMIT && err->reason == REASON_LIMIT_EXCEEDED)
-		g->result.head = (struct git_commit){g->next, "", "", ""};
+		g->result.head = (struct git_commit){g->wanted, "", "", ""};
 	git_mirror_finish(g, err);
 }
 
@@ -146,10 +146,18 @@ static void discarded(void *arg, const struct program_result *r, const struct er
 
 static const struct git_stage stage_discard = {"rm", GIT_TEXT_BYTES, GIT_ASK_NS, discarded};
 
+void git_mirror_show(struct git_read *g)
+{
+	const char *what = g->rq.commit ? g->rq.commit : GIT_MIRROR_HEAD;
+	git_mirror_call(g, &stage_head, GIT_ARGS("log", "-n", "1", git_mirror_log, what));
+}
+
 static void ask_head(struct git_read *g)
 {
-	git_mirror_call(g, &stage_head,
-			GIT_ARGS("log", "-n", "1", git_mirror_log, GIT_MIRROR_HEAD));
+	if (g->rq.commit)
+		git_mirror_find(g);
+	else
+		git_mirror_show(g);
 }
 
 static void replaced(void *arg, const struct program_result *r, const struct error *failed)
@@ -295,6 +303,7 @@ static void copy(struct git_read *g, const struct git_request *rq)
 				     .branch = arena_strdup(a, rq->branch),
 				     .path = arena_strdup(a, rq->path),
 				     .dir = arena_strdup(a, rq->dir),
+				     .commit = rq->commit ? arena_strdup(a, rq->commit) : NULL,
 				     .known = rq->known ? arena_strdup(a, rq->known) : NULL,
 				     .applied = rq->applied ? arena_strdup(a, rq->applied) : NULL,
 				     .header = rq->header ? arena_strdup(a, rq->header) : NULL,

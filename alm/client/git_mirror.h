@@ -11,7 +11,7 @@
  * that fails costs no history. One reading of a dir at a time.
  *
  * Errors have a reason: GitMissing, SourceUnreachable, CredentialsRejected, HostKeyUnknown,
- * HostKeyChanged, BranchNotFound, SourceEmpty, SignatureInvalid (git_verify.h), LimitExceeded, which is E_LIMIT. A tree that is refused is E_INVALID (files.h). A name whose
+ * HostKeyChanged, BranchNotFound (the commit, too), SourceEmpty, SignatureInvalid (git_verify.h), LimitExceeded, which is E_LIMIT. A tree that is refused is E_INVALID (files.h). A name whose
  * addresses are all refused is E_NOTALLOWED; a git that cannot be told the address (before 2.37) is
  * E_UNSUPPORTED.
  */
@@ -32,7 +32,10 @@ struct git_request {        /* copied */
 	const char *branch; /* "main" */
 	const char *path;   /* folder in the repository; "": its root */
 	const char *dir;    /* of this mirror; made where it is missing, its parent is there */
-	const char *known;  /* the head that was read last: the same one is not read again; NULL */
+	/* Read instead of the head, if it is the head or one of the 1,000 commits before it: what a
+	 * fork has pushed beside a branch is no commit of it. Its history is not told. NULL: the head. */
+	const char *commit;
+	const char *known;   /* what was read last: the same commit is not read again; NULL */
 	const char *applied; /* the history is told from here on; NULL: the head alone */
 	const char *header;  /* "Basic ..", for the URL's origin alone; NULL: none */
 	const char *ca_pem;  /* the only authority that is believed; NULL: those of the machine */
@@ -43,12 +46,12 @@ struct git_request {        /* copied */
 };
 
 struct git_result {     /* borrowed until the callback returns */
-	bool unchanged; /* the head is the known one: nothing else is set */
+	bool unchanged; /* what is to be read is the known one: nothing else is set */
 	bool rewritten; /* the applied commit is no ancestor of the head */
 	bool unknown; /* it was not found in the history that could be fetched, which is not all */
 	struct git_commit
-		head;       /* also of one that was found too large, without author and subject */
-	const char *signer; /* for people; NULL: nobody asked */
+		head; /* what is read; also of one that was found too large, without author and subject */
+	const char *signer;               /* for people; NULL: nobody asked */
 	const struct git_commit *skipped; /* between, newest first; at most GIT_COMMITS_MAX */
 	size_t n_skipped;
 	const struct files *files; /* sorted; may be none */

@@ -1,4 +1,4 @@
-/* What was committed between the applied commit and the head. */
+/* What was committed between the applied commit and the head; and is a commit one of the branch? */
 #include <string.h>
 
 #include "alm/base/file.h"
@@ -7,7 +7,7 @@
 #define DEPTH_NEAR 50
 #define DEPTH_FAR  1000
 
-static const struct git_stage stage_between, stage_ancestor, stage_deepen;
+static const struct git_stage stage_between, stage_ancestor, stage_deepen, stage_find;
 
 static void between_came(void *arg, const struct program_result *r, const struct error *failed)
 {
@@ -29,6 +29,60 @@ static void between_came(void *arg, const struct program_result *r, const struct
 }
 
 static const struct git_stage stage_between = {"log", GIT_TEXT_BYTES, GIT_ASK_NS, between_came};
+
+/* --- the commit that was asked for --- */
+
+void git_mirror_find(struct git_read *g)
+{
+	git_mirror_call(g, &stage_find,
+			GIT_ARGS("merge-base", "--is-ancestor", g->rq.commit, GIT_MIRROR_HEAD));
+}
+
+/* More than the limits of the call and of the mirror allow, and not a connection that was cut. */
+static bool is_too_much(const struct error *err, const struct error *failed)
+{
+	return failed ? failed->code == E_LIMIT : err->reason == REASON_LIMIT_EXCEEDED;
+}
+
+static bool is_shallow(const struct git_read *g);
+static void deepen(struct git_read *g);
+
+static void not_found(struct git_read *g)
+{
+	struct error err = ERROR_INIT;
+	error_because(&err, E_NOTFOUND, REASON_BRANCH_NOT_FOUND,
+		      "commit %.12s is not the head of branch \"%s\", nor one of the %d before it",
+		      g->rq.commit, g->rq.branch, DEPTH_FAR);
+	git_mirror_finish(g, &err);
+}
+
+/* merge-base --is-ancestor: 0: it is one; 1: it is not, as far as the mirror knows. Another status is
+ * that of a mirror that lacks the commit only if git says so: else nothing is known. */
+static bool lacks_commit(const struct program_result *r)
+{
+	static const char *const words[] = {"Not a valid commit name", NULL};
+	return r->status != 0 && r->status != 1 && git_says(r->errors, words);
+}
+
+static void find_came(void *arg, const struct program_result *r, const struct error *failed)
+{
+	struct git_read *g = arg;
+	struct error err = ERROR_INIT;
+	g->run = NULL;
+	bool told = !failed && (r->status == 1 || lacks_commit(r));
+	if (!told && !git_is_well(&g->place, &stage_find, r, failed, &err))
+		git_mirror_finish(g, &err);
+	else if (!told)
+		git_mirror_show(g);
+	else if (is_shallow(g) && g->depth < DEPTH_FAR)
+		deepen(g);
+	else
+		not_found(g);
+}
+
+static const struct git_stage stage_find = {"merge-base", GIT_TEXT_BYTES, GIT_ASK_NS, find_came};
+
+/* --- the history --- */
 
 static void ask_ancestor(struct git_read *g)
 {
@@ -52,12 +106,6 @@ static void judge_history(struct git_read *g, enum history history)
 				 arena_fmt(g->a, "%s..%s", g->rq.applied, g->result.head.commit)));
 }
 
-/* More than the limits of the call and of the mirror allow, and not a connection that was cut. */
-static bool is_too_much(const struct error *err, const struct error *failed)
-{
-	return failed ? failed->code == E_LIMIT : err->reason == REASON_LIMIT_EXCEEDED;
-}
-
 /* More history than there is room for is no reason to read nothing: it is not known then. */
 static void give_up_history(struct git_read *g)
 {
@@ -70,9 +118,12 @@ static void deepened(void *arg, const struct program_result *r, const struct err
 	struct git_read *g = arg;
 	struct error err = ERROR_INIT;
 	g->run = NULL;
-	if (git_is_well(&g->place, &stage_deepen, r, failed, &err))
+	bool well = git_is_well(&g->place, &stage_deepen, r, failed, &err);
+	if (well && g->rq.commit)
+		git_mirror_find(g);
+	else if (well)
 		ask_ancestor(g);
-	else if (is_too_much(&err, failed))
+	else if (is_too_much(&err, failed) && !g->rq.commit)
 		give_up_history(g);
 	else
 		git_mirror_finish(g, &err);
@@ -98,7 +149,6 @@ static bool is_shallow(const struct git_read *g)
 	return file_exists(arena_fmt(g->a, "%s/shallow", g->repo));
 }
 
-/* 0: it is one; 1: it is not; more: the mirror does not have that commit. */
 static void ancestor_came(void *arg, const struct program_result *r, const struct error *failed)
 {
 	struct git_read *g = arg;
@@ -108,11 +158,13 @@ static void ancestor_came(void *arg, const struct program_result *r, const struc
 		git_mirror_finish(g, &err);
 		return;
 	}
+	/* nobody is accused for a mirror that is damaged */
+	bool told = r->status == 1 || lacks_commit(r);
 	if (r->status == 0)
 		judge_history(g, HISTORY_KNOWN);
-	else if (r->status == 1 || !is_shallow(g))
+	else if (told && (r->status == 1 || !is_shallow(g)))
 		judge_history(g, HISTORY_REWRITTEN);
-	else if (g->depth < DEPTH_FAR)
+	else if (told && g->depth < DEPTH_FAR)
 		deepen(g);
 	else
 		judge_history(g, HISTORY_UNKNOWN);
@@ -123,7 +175,7 @@ static const struct git_stage stage_ancestor = {"merge-base", GIT_TEXT_BYTES, GI
 
 void git_mirror_history(struct git_read *g)
 {
-	if (g->rq.applied && strcmp(g->rq.applied, g->result.head.commit) != 0)
+	if (g->rq.applied && !g->rq.commit && strcmp(g->rq.applied, g->result.head.commit) != 0)
 		ask_ancestor(g);
 	else
 		git_mirror_read_tree(g);

@@ -26,6 +26,7 @@ struct git_read {
 			  * there is no network */
 	struct git_ssh_url ssh; /* text NULL: not by ssh */
 	const char *next;       /* the head that the server named */
+	const char *wanted;     /* what is read: it, or the commit that was asked for */
 	bool renewing;          /* another mirror is made beside the one that may be damaged */
 	struct error why;       /* it may be */
 	size_t depth;           /* that was asked for beyond the head; 0: nothing was */
@@ -51,6 +52,10 @@ void git_mirror_asked(struct git_read *g);
 
 /* Of what a call that was ended, or had no room, has begun to write: a pack for each try. */
 void git_mirror_tidy(const struct git_read *g);
+
+/* Is the commit that was asked for one of the branch? git_mirror_show() follows. */
+void git_mirror_find(struct git_read *g);
+void git_mirror_show(struct git_read *g);
 
 /* The head is here and may be read: what lies between it and the applied commit.
  * git_mirror_read_tree() follows. */

@@ -92,7 +92,8 @@ static void asked(void *arg, const struct program_result *r, const struct error 
 	if (well && !g->next)
 		error_because(&err, E_NOTFOUND, REASON_BRANCH_NOT_FOUND,
 			      "the repository has no branch \"%s\"", g->rq.branch);
-	g->result.unchanged = !err.code && cstr_eq(g->next, g->rq.known);
+	g->wanted = g->rq.commit ? g->rq.commit : g->next;
+	g->result.unchanged = !err.code && cstr_eq(g->wanted, g->rq.known);
 	if (err.code || g->result.unchanged)
 		git_mirror_finish(g, err.code ? &err : NULL);
 	else

@@ -28,7 +28,7 @@ static void set_steps(struct obj *annotations, const struct obj *steps)
 }
 
 struct alert {
-	const char *name, *severity, *app, *version, *catalog, *message, *since;
+	const char *name, *severity, *app, *version, *catalog, *bundle, *message, *since;
 	const struct obj *steps;
 };
 
@@ -40,6 +40,7 @@ static void fire(struct obj *list, const struct alert *a)
 	obj_set_str(labels, "app", a->app);
 	obj_set_str(labels, "version", a->version);
 	obj_set_str(labels, "catalog", a->catalog);
+	obj_set_str(labels, "bundle", a->bundle);
 	obj_set_str(annotations, "message", a->message);
 	set_steps(annotations, a->steps);
 	obj_set(o, "labels", labels);
@@ -130,6 +131,38 @@ static void of_catalog(struct obj *list, const struct obj *o)
 	}
 }
 
+/* fleet.md 2.5: each failing state that rests, and what is waited for too long. */
+static void of_bundle(struct obj *list, const struct obj *o)
+{
+	static const struct {
+		const char *type, *reason; /* of the condition; reason NULL: it is True */
+		const char *name, *severity;
+	} rows[] = {
+		{"Ready", "SourceFailed", "ALMSourceStale", "warning"},
+		{"Ready", "Invalid", "ALMBundleInvalid", "warning"},
+		{"Ready", "Blocked", "ALMInstallFailed", "critical"},
+		{"Ready", "Stopped", "ALMInstallFailed", "critical"},
+		{"Ready", "RolledBack", "ALMInstallFailed", "critical"},
+		{"PruneHeld", NULL, "ALMPruneHeld", "warning"},
+		{"AnalysisHeld", NULL, "ALMAnalysisHeld", "warning"},
+		{"ApprovalPending", NULL, "ALMApprovalPending", "warning"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct condition c;
+		if (!condition_get(o, rows[i].type, &c) ||
+		    !cstr_eq(rows[i].reason ? c.reason : c.status,
+			     rows[i].reason ? rows[i].reason : "True"))
+			continue;
+		const struct alert a = {.name = rows[i].name,
+					.severity = rows[i].severity,
+					.bundle = meta_name(o),
+					.version = obj_str(o, "status.revision"),
+					.message = c.message,
+					.since = condition_since(o, rows[i].type)};
+		fire(list, &a);
+	}
+}
+
 /* Whatever it is that fails: the app of a version is named. */
 static void of_any(struct obj *list, const struct obj *o)
 {
@@ -138,6 +171,7 @@ static void of_any(struct obj *list, const struct obj *o)
 		return;
 	bool is_catalog = cstr_eq(meta_kind(o), "Catalog");
 	bool is_app = cstr_eq(meta_kind(o), "AppType");
+	bool is_bundle = cstr_eq(meta_kind(o), "Bundle");
 	const struct alert a = {.name = "ALMReconcileFailing",
 				.severity = "warning",
 				.app = is_catalog ? NULL
@@ -145,6 +179,7 @@ static void of_any(struct obj *list, const struct obj *o)
 						  : obj_str(o, "spec.appTypeRef.name"),
 				.version = is_catalog || is_app ? NULL : obj_str(o, "spec.version"),
 				.catalog = is_catalog ? meta_name(o) : NULL,
+				.bundle = is_bundle ? meta_name(o) : NULL,
 				.message = c.message,
 				.since = condition_since(o, stalled_type(o))};
 	fire(list, &a);
@@ -160,6 +195,8 @@ struct obj *alerts_of(const struct obj *o)
 		of_strategy(list, o);
 	else if (cstr_eq(kind, "Catalog"))
 		of_catalog(list, o);
+	else if (cstr_eq(kind, "Bundle"))
+		of_bundle(list, o);
 	of_any(list, o);
 	return list;
 }

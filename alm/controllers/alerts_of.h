@@ -4,7 +4,7 @@
 
 #include "alm/obj/obj.h"
 
-/* What an AppType, InstallStrategy or Catalog alerts of: maps {labels, annotations, startsAt}.
+/* What an AppType, InstallStrategy, Catalog or Bundle alerts of: maps {labels, annotations, startsAt}.
  * An owned list, empty for an object in order and for any other kind. */
 struct obj *alerts_of(const struct obj *o);
 

@@ -97,6 +97,8 @@ void bundle_slot_free(void *p)
 	obj_unref(s->record);
 	obj_unref(s->source);
 	obj_unref(s->steers);
+	obj_unref(s->told);
+	obj_unref(s->steer);
 	xfree(s->head);
 	xfree(s->dir);
 	xfree(s->name);
@@ -212,6 +214,7 @@ static void keep_unit(struct bundle_slot *s, struct unit *u)
 	s->next = u;
 	obj_unref(s->read);
 	s->read = obj_copy(r->read);
+	s->rewritten = r->rewritten;
 	if (s->source && cstr_eq(obj_str(s->source, "digest"), obj_str(s->read, "digest"))) {
 		obj_unref(s->source);
 		s->source = obj_ref(s->read);
@@ -232,11 +235,8 @@ static void rendered(void *arg, struct obj *value, const struct error *failed)
 		read_failed(s, &err);
 		return;
 	}
-	const struct bundle_news news = {.read = r->read,
-					 .skipped = r->skipped,
-					 .is_new = true,
-					 .rewritten = r->rewritten,
-					 .unknown = r->unknown};
+	const struct bundle_news news = {
+		.read = r->read, .skipped = r->skipped, .is_new = true, .unknown = r->unknown};
 	keep_unit(s, u);
 	told(s, &news, NULL);
 }
@@ -328,6 +328,7 @@ static void read_git(struct bundle_slot *s, const struct credentials *c)
 	const struct git_request rq = {.url = r->place.url,
 				       .branch = r->spec.branch,
 				       .path = r->spec.path,
+				       .commit = r->spec.commit,
 				       .dir = dir,
 				       .known = known ? s->head : NULL,
 				       .applied = obj_str(r->bundle, "status.commit"),

@@ -2,8 +2,6 @@
 #include "alm/controllers/manager_bundles.h"
 #include "alm/obj/meta.h"
 
-#define HUB_CHARS 8 /* of the identity of the cluster */
-
 static char *key_of(const char *name)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
@@ -34,7 +32,7 @@ static const char *hub_of(struct manager *m, struct arena *a)
 	const struct informer_object *io =
 		informer_get(m->fixed[WATCH_NAMESPACE].informer, "", "kube-system");
 	CLEANUP(obj_unrefp) struct obj *o = manager_read(io);
-	return meta_uid(o) ? arena_fmt(a, "%.*s", HUB_CHARS, meta_uid(o)) : NULL;
+	return meta_uid(o) ? unit_hub(meta_uid(o), a) : NULL;
 }
 
 int bundle_unit_options(const struct bundle_slot *s, struct arena *a, struct unit_options *ret,

@@ -37,6 +37,29 @@ static void take(struct bundle_slot *s, struct obj *bundle)
 	s->steers = bundle;
 }
 
+void bundle_sweep_keep(struct bundle_slot *s, bool deleting)
+{
+	struct obj *orphans = deleting ? NULL : obj_ref(obj_get(s->record, "orphans"));
+	if (orphans || deleting) {
+		obj_unref(s->told);
+		s->told = orphans;
+	}
+}
+
+/* Since when they are: what this process told of the attempt before, or what the log says that a former
+ * one did. What stands in the status anybody may have written who may write that. */
+static const struct obj *told_before(struct bundle_slot *s)
+{
+	if (obj_has(s->record, "orphans"))
+		return NULL;
+	if (!s->told) {
+		CLEANUP(obj_unrefp) struct obj *said = manager_said(s->b->m, meta_uid(s->steers));
+		const struct obj *orphans = obj_get(said, "orphans");
+		s->told = orphans ? obj_ref(orphans) : obj_list();
+	}
+	return s->told;
+}
+
 void bundle_sweep_steer(struct bundle_slot *s)
 {
 	struct error ignored = ERROR_INIT;
@@ -55,6 +78,6 @@ void bundle_sweep_steer(struct bundle_slot *s)
 				       .grace_ns = b.grace_ns,
 				       .max_deletes = b.max_deletes,
 				       .approved = b.orphans_approved,
-				       .known = obj_path(s->steers, "status.orphans")};
+				       .known = told_before(s)};
 	s->job.sweep = &s->sweep;
 }

@@ -6,6 +6,7 @@
 #include "alm/controllers/manager_bundles.h"
 
 #include "alm/base/clock.h"
+#include "alm/controllers/fleet/bundle_steer.h"
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
 
@@ -172,6 +173,7 @@ static void set_job(struct bundle_slot *s, const struct obj *bundle, const struc
 	bool approved = b->prune_approved && !b->orphans_approved &&
 			cstr_eq(b->prune_approved, obj_str(s->source, "commit"));
 	s->job.source = s->source;
+	s->job.is_steered = true;
 	s->job.as = b->account;
 	s->job.inventory_ns = SYSTEM_NAMESPACE;
 	s->job.max_deletes = approved ? INT64_MAX : b->max_deletes;
@@ -185,6 +187,10 @@ static void set_job(struct bundle_slot *s, const struct obj *bundle, const struc
 	s->job.made_nothing = !has_made(bundle);
 	s->job_generation = meta_generation(bundle);
 	s->job.attempt++;
+	bundle_sweep_keep(s, s->job.deleting);
+	bundle_steer_rest(bundle, s->job_rest);
+	bundle_slot_since(s, bundle);
+	(void)bundle_slot_steer(s, bundle);
 	obj_unref(STEAL(s->record));
 	s->job.record = NULL;
 	s->failing = 0;
@@ -239,9 +245,11 @@ static bool now(void *arg, const char *bundle, struct bundle_now *ret)
 	*ret = (struct bundle_now){.read = s->read,
 				   .job = s->job.unit ? &s->job : NULL,
 				   .source = s->source,
+				   .since = s->job.unit ? s->job_since : NULL,
 				   .generation = s->job_generation,
 				   .failures = s->failures,
 				   .ended_ns = s->ended_ns,
+				   .rewritten = s->rewritten,
 				   .hooked = s->hooked};
 	return true;
 }

@@ -7,6 +7,7 @@
 #ifndef ALM_CONTROLLERS_MANAGER_BUNDLES_H
 #define ALM_CONTROLLERS_MANAGER_BUNDLES_H
 
+#include "alm/base/clock.h"
 #include "alm/controllers/fleet/bundle_side.h"
 #include "alm/controllers/fleet/bundle_spec.h"
 #include "alm/controllers/manager_internal.h"
@@ -38,12 +39,17 @@ struct bundle_slot {
 	struct error failed;      /* what is wrong with that head */
 	struct bundle_rejected rejected;
 	struct obj *read;  /* the last good one; NULL: none */
+	bool rewritten;    /* what ran before it is none of its ancestors */
 	struct arena *a;   /* of next; NULL with it */
 	struct unit *next; /* what it is, until it is run */
 	/* Run. */
 	struct unit_job job;
 	struct arena *job_a;
 	struct obj *record, *source;
+	struct obj *steer;         /* what a person says of job.unit; NULL: nothing */
+	char job_rest[SHA256_HEX]; /* bundle_steer_rest() of the spec that it is run by */
+	char job_since
+		[CLOCK_TEXT_MAX]; /* when its rollout began (bundle_steer.h); "": nothing is run */
 	int64_t job_generation, ended_ns, failing_since_ns;
 	unsigned failures, failing;
 	bool hooked; /* a push was told since the last reading began */
@@ -51,6 +57,7 @@ struct bundle_slot {
 	bool sweeps;             /* what is run was told so */
 	struct unit_sweep sweep; /* of the job */
 	struct obj *steers;      /* the Bundle that it is of */
+	struct obj *told;        /* orphans of the record before, or of the log; NULL: not asked */
 };
 
 struct bundles {
@@ -76,6 +83,10 @@ int bundle_rollout_read(const struct manager *m, const char *name, struct arena 
 /* Made where it is missing. */
 struct bundle_slot *bundle_slot_of(struct bundles *b, const char *name);
 void bundle_slot_free(void *p); /* of the map */
+/* Another rollout begins; the first of this process may go on with the one of another. */
+void bundle_slot_since(struct bundle_slot *s, const struct obj *bundle);
+/* What the Bundle says now of job.unit. false: nothing else than before. */
+bool bundle_slot_steer(struct bundle_slot *s, const struct obj *bundle);
 /* What is under way ends, and who waits for it is told this. */
 void bundle_reading_fail(struct bundle_slot *s, const struct error *err);
 /* The folder of the mirror of a Bundle with that spec. */
@@ -86,6 +97,8 @@ const char *bundle_mirror_dir(const struct bundles *b, const struct obj *bundle,
 void bundle_mirror_use(struct bundle_slot *s, const char *dir);
 /* The job's sweep, by the Bundle as it is now. */
 void bundle_sweep_steer(struct bundle_slot *s);
+/* The record goes: since when its orphans are is kept. */
+void bundle_sweep_keep(struct bundle_slot *s, bool deleting);
 /* It is being deleted, or gone (NULL): what was fetched for it goes, too. Nobody reads it. */
 void bundle_mirror_drop(struct bundle_slot *s, const struct obj *bundle);
 /* Where a repository is. */

@@ -105,6 +105,8 @@ struct trees *manager_trees(const struct manager *m, unsigned kind);
 struct obj *manager_tree(const struct manager *m, unsigned kind, const struct informer_object *io);
 /* The same, owned alone. */
 struct obj *manager_read(const struct informer_object *io);
+/* As view_ops.said. */
+struct obj *manager_said(struct manager *m, const char *uid);
 /* A definition without its schemas and managedFields; owned, NULL if there is none. */
 struct obj *manager_crd(struct manager *m, const char *name);
 struct map *manager_crds_new(void);
@@ -176,6 +178,8 @@ struct bundles *manager_bundles_new(struct manager *m,
 				    struct manager *(*open)(const struct manager_config *c));
 void manager_bundles_free(struct bundles *b); /* after its units: manager_bundles.h */
 void manager_forget_bundle(struct manager *m, const char *name);
+/* What it says of what runs, it says to it (manager_bundle_steer.c). */
+void manager_steer_bundle(struct manager *m, const struct obj *bundle);
 void manager_read_bundle(void *arg, const struct obj *bundle, bundle_read_fn done, void *done_arg);
 int manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there, struct error *err);
 

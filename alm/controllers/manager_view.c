@@ -326,6 +326,18 @@ static int64_t op_head(void *arg, const char *uid)
 	return audit_head(m->c.audit, uid, &tseq, &seq, &err) < 0 ? 0 : tseq;
 }
 
+struct obj *manager_said(struct manager *m, const char *uid)
+{
+	struct error ignored;
+	struct obj *status = NULL;
+	return audit_said(m->c.audit, uid, &status, &ignored) < 0 ? NULL : status;
+}
+
+static struct obj *op_said(void *arg, const char *uid)
+{
+	return manager_said(arg, uid);
+}
+
 static int64_t op_left(void *arg, const char *id, int64_t deadline_ns, int64_t by_wall_ns)
 {
 	struct manager *m = arg;
@@ -360,6 +372,7 @@ static const struct view_ops view_operations = {
 	.last_observed = op_last_observed,
 	.redacted = op_redacted,
 	.head = op_head,
+	.said = op_said,
 	.left = op_left,
 	.resolving = op_resolving,
 };

@@ -108,6 +108,8 @@ static void count_object(struct source_watch *w, const struct informer_object *b
 		object_metrics_catalog(m, o, gone);
 	if (w->kind == WATCH_CRD)
 		object_metrics_crd(m, o, gone);
+	if (w->kind == WATCH_BUNDLE)
+		object_metrics_bundle(m, o, gone);
 }
 
 static bool is_crd(const struct source_watch *w)
@@ -150,7 +152,8 @@ static void object_changed(void *arg, enum informer_change change,
 	if (w->kind == WATCH_STRATEGY)
 		manager_strategies_update(m, o, !after);
 	count_object(w, before, o, !after);
-	if (w->kind == WATCH_APPTYPE || w->kind == WATCH_STRATEGY || w->kind == WATCH_CATALOG)
+	if (w->kind == WATCH_APPTYPE || w->kind == WATCH_STRATEGY || w->kind == WATCH_CATALOG ||
+	    w->kind == WATCH_BUNDLE)
 		alerts_update(m->c.alerts, o, !after);
 	if (w->kind == WATCH_INSTANCE) { /* its CRD names the app */
 		instance_changed(w, before, after, o);
@@ -169,6 +172,8 @@ static void object_changed(void *arg, enum informer_change change,
 		manager_notice_catalog(m, meta_name(o));
 	if (w->kind == WATCH_BUNDLE && !after)
 		manager_forget_bundle(m, meta_name(o));
+	if (w->kind == WATCH_BUNDLE && after)
+		manager_steer_bundle(m, o);
 }
 
 static void synced(void *arg);

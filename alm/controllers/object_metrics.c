@@ -137,6 +137,26 @@ void object_metrics_crd(struct metrics *m, const struct obj *crd, bool gone)
 		    list, 1, obj_i64(note, "remaining", 0));
 }
 
+void object_metrics_bundle(struct metrics *m, const struct obj *o, bool gone)
+{
+	static const char *const held[] = {"PruneHeld", "AnalysisHeld", "ApprovalPending"};
+	const char *name = meta_name(o), *is = obj_str(o, "status.state");
+	const char *const state[][2] = {{"bundle", name}, {"state", is}};
+	CLEANUP(strbuf_release) struct strbuf prefix = STRBUF_INIT(STRBUF_SMALL);
+	if (!m)
+		return;
+	labels(&prefix, state, 1);
+	metrics_drop(m, prefix.buf);
+	if (gone || !is)
+		return;
+	set(m, "alm_bundle_state", "State of a Bundle.", state, 2, 1);
+	for (size_t i = 0; i < ARRAY_LEN(held); i++) {
+		const char *const reason[][2] = {{"bundle", name}, {"reason", held[i]}};
+		if (condition_is(o, held[i], "True"))
+			set(m, "alm_bundle_held", "What a Bundle waits for.", reason, 2, 1);
+	}
+}
+
 void object_metrics_resolved(struct metrics *m, int64_t took_ns, int64_t decisions)
 {
 	static const char took[] = "alm_resolve_seconds", tried[] = "alm_resolve_decisions";

@@ -24,6 +24,8 @@ void object_metrics_catalog(struct metrics *m, const struct obj *o, bool gone);
 void object_metrics_synced(struct metrics *m, const char *catalog, int64_t now_ns);
 /* alm_migration_remaining{crd}, as alm crd migrate notes it on the definition. */
 void object_metrics_crd(struct metrics *m, const struct obj *crd, bool gone);
+/* alm_bundle_state{bundle,state}, alm_bundle_held{bundle,reason}. */
+void object_metrics_bundle(struct metrics *m, const struct obj *o, bool gone);
 /* alm_resolve_seconds, alm_resolve_decisions: one search for the version to install. */
 void object_metrics_resolved(struct metrics *m, int64_t took_ns, int64_t decisions);
 /* alm_audit_rows_total{type,reason}, alm_drift_repaired_total{app},

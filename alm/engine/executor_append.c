@@ -176,13 +176,16 @@ static int append_told(struct executor_run *r, const struct action *a, struct er
 	return 0;
 }
 
-/* The last line of the key, which is the entry's own, is one of those of the last entry. */
-static bool is_told(const char *last, const char *key)
+/* The key is that of the last entry; of a Decision its last line, which is the entry's own, is one of those of
+ * the last entry. */
+static bool is_told(const struct action *a, const char *last)
 {
-	const char *line = strrchr(key, '\n');
-	line = line ? line + 1 : key;
+	if (strcmp(a->row_type, "Decision") != 0)
+		return cstr_eq(last, a->key);
+	const char *line = strrchr(a->key, '\n');
+	line = line ? line + 1 : a->key;
 	size_t n = strlen(line);
-	for (const char *at = last; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+	for (const char *at = last; n && at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
 		if (strcspn(at, "\n") == n && !memcmp(at, line, n))
 			return true;
 	return false;
@@ -194,7 +197,7 @@ static int append_row(struct executor_run *r, struct action *a, struct error *er
 	if (!strcmp(a->row_type, "Transition"))
 		return append_told(r, a, err);
 	struct audit_subject about = subject_of(a->subject);
-	if (a->key && is_told(chain_key(x->chain, a->row_type, &about), a->key))
+	if (a->key && is_told(a, chain_key(x->chain, a->row_type, &about)))
 		return 0;
 	struct obj *body = obj_keep(r->a, obj_copy(a->body));
 	if (a->key)

@@ -246,6 +246,36 @@ static void append_write(struct step_call *c, const struct client_reply *reply)
 		log_error("Write row not appended", "error", err.msg);
 }
 
+/* How a delete ended: struct delete_entry. */
+static void append_ended(struct executor_run *r, const struct action *a,
+			 const struct client_reply *reply)
+{
+	struct error err;
+	int64_t seq;
+	int code = reply->err ? reply->err->code : 0;
+	bool done = !code || code == E_NOTFOUND;
+	const char *reason = done                   ? a->ends->done
+			     : reply->maybe_applied ? a->ends->unknown
+						    : a->ends->refused;
+	struct audit_row row = {
+		.type = "Observe",
+		.reason = reason,
+		.subject = {.kind = a->resource.kind, .ns = a->ns, .name = a->name, .uid = a->uid},
+		.cause = r->plan_seq};
+	const char *key = arena_fmt(r->a, "%s %s %d", reason, a->uid, reply->status);
+	if (cstr_eq(chain_key(r->x->chain, row.type, &row.subject), key))
+		return;
+	struct obj *body = obj_keep(r->a, obj_copy(a->body));
+	obj_set_str(body, "key", key);
+	if (code)
+		obj_set_str(body, "message", run_hide_text(r, reply->err->msg));
+	row.body = body;
+	if (audit_append_now(r->x->c.audit, &row, &seq, &err) < 0)
+		log_error("how a delete ended is not in the log", "error", err.msg);
+	else
+		chain_set_key(r->x->chain, row.type, &row.subject, key);
+}
+
 /* --- actions --- */
 
 /* What the server made of our apply is the baseline that drift is judged against. */
@@ -316,6 +346,8 @@ static void action_written(void *arg, const struct client_reply *reply)
 	const struct action *a = c->action;
 	c->call = NULL;
 	append_write(c, reply);
+	if (a->ends)
+		append_ended(r, a, reply);
 	if (is_as_wanted(a, reply)) {
 		r->changed = r->changed || has_changed(a, reply->body);
 		remember_refusal(r, a, NULL);

@@ -126,9 +126,11 @@ struct action *plan_patch(struct plan *p, const struct obj *live, struct obj *pa
 	return x;
 }
 
-void plan_delete(struct plan *p, const struct obj *live, const char *propagation)
+struct action *plan_delete(struct plan *p, const struct obj *live, const char *propagation)
 {
-	set_doomed(p, add_for_app(p, ACT_DELETE), live, propagation);
+	struct action *x = add_for_app(p, ACT_DELETE);
+	set_doomed(p, x, live, propagation);
+	return x;
 }
 
 void plan_own_apply(struct plan *p, struct obj *o)

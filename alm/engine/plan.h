@@ -50,6 +50,12 @@ enum ensured {
 	ENDED,   /* it cannot be, or is not wanted any more, and why is reported: nothing follows */
 };
 
+/* Reasons of the entry that says how a delete ended: it is carried out (or there was nothing left), the
+ * server refused it, or nobody knows. */
+struct delete_entry {
+	const char *done, *refused, *unknown;
+};
+
 struct action {
 	struct action *next;
 	enum act_type type;
@@ -63,7 +69,10 @@ struct action {
 	const char *ns, *name;
 	const struct obj *body;
 	bool force;
-	int stage;                                        /* of applies */
+	int stage; /* of applies */
+	/* ACT_DELETE: an Observe entry with body follows the answer; NULL: none. Refused alike again
+	 * it has none. Constant. */
+	const struct delete_entry *ends;
 	const char *uid, *resource_version, *propagation; /* preconditions */
 	const struct obj *inputs; /* ACT_ROW: what the decision read, kept as a blob; NULL: none */
 	/* ACT_ROW, ACT_STATUS */
@@ -121,7 +130,7 @@ void plan_over(struct plan *p, struct action *x, const struct obj *live);
 void plan_create(struct plan *p, struct obj *o);
 /* live is the object the patch was computed from: gives resource, names and resourceVersion. */
 struct action *plan_patch(struct plan *p, const struct obj *live, struct obj *patch);
-void plan_delete(struct plan *p, const struct obj *live, const char *propagation);
+struct action *plan_delete(struct plan *p, const struct obj *live, const char *propagation);
 /* The same as ALM itself. */
 void plan_own_apply(struct plan *p, struct obj *o);
 void plan_own_create(struct plan *p, struct obj *o);
@@ -146,8 +155,9 @@ void plan_hide(struct plan *p, const struct obj *doc);
 /* A status without them; consumes and owned. */
 struct obj *plan_hide_messages(struct plan *p, const struct obj *live, struct obj *status);
 
-/* An entry that is written only when the last line of key is none of the last entry's of this type and subject:
- * who reports several in one reconcile puts the keys of those before on lines of their own before it. */
+/* An entry that is written only when key differs from that of the last one of this type and subject. Of
+ * Decisions a reconcile has several: the keys of those before stand on lines of their own before its own, and it is
+ * written when the last one had none of it. */
 struct action *plan_row(struct plan *p, const char *type, const struct obj *subject,
 			const char *reason, const char *key, struct obj *body);
 

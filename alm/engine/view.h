@@ -75,6 +75,9 @@ struct view_ops {
 	struct obj *(*redacted)(void *arg, const struct obj *o);
 	/* Newest transitionSeq that the log has for the uid; 0: none. */
 	int64_t (*head)(void *arg, const char *uid);
+	/* The status that the newest Transition of the log has for the uid (audit_said()); owned,
+	 * NULL: there is none. Unlike the object's own it is nobody's who may write that. */
+	struct obj *(*said)(void *arg, const char *uid);
 	/* What is left of a deadline, in monotonic time. The first call for an id starts it with
 	 * what the wall clock leaves, at least a tenth (lifecycle.md 4.2). */
 	int64_t (*left)(void *arg, const char *id, int64_t deadline_ns, int64_t by_wall_ns);

@@ -13,7 +13,7 @@
  * complete.
  *
  * Limits (reliability.md 10). What users may hold together stands in quota.h. Besides:
- * header 32 KiB, body 3 MiB (413), one Host, which must be a known name (hosts.h, 403),
+ * header 32 KiB, body 3 MiB or body_max (413), one Host, which must be a known name (hosts.h, 403),
  * Content-Length with Transfer-Encoding is 400; handshake and head 20 s, body 60 s, idle or nothing
  * taken 120 s. Pipelined requests are served in order, the next one when at most SERVER_QUEUE_LOW
  * bytes of the last answers wait. A turn of the loop serves at most two requests of a connection
@@ -106,6 +106,7 @@ struct server_config {
 	const char *const *hosts; /* further names that may stand in Host; borrowed */
 	size_t n_hosts;
 	size_t anonymous_max;             /* 0: SERVER_ANONYMOUS_MAX */
+	size_t body_max;                  /* 0: HTTP_BODY_BYTES_MAX */
 	const struct quota_limit *limits; /* borrowed; NULL: those of quota.h */
 	int64_t idle_ns, header_ns;       /* 0: 120 s, 20 s */
 };

@@ -155,9 +155,8 @@ static int admit(struct conn *c, struct error *err)
 	}
 	if (pool_charge(c, QUOTA_REQUESTS, 1, err) < 0)
 		return -err->code;
-	if (!c->body_chunked && c->body_left > HTTP_BODY_BYTES_MAX)
-		return error_set(err, E_TOOLARGE, "body is larger than %zu bytes",
-				 HTTP_BODY_BYTES_MAX);
+	if (!c->body_chunked && c->body_left > s->body_max)
+		return error_set(err, E_TOOLARGE, "body is larger than %zu bytes", s->body_max);
 	if (!c->body_chunked && pool_charge(c, QUOTA_BODY_BYTES, (size_t)c->body_left, err) < 0)
 		return -err->code;
 	return 1;
@@ -440,7 +439,7 @@ void conn_new(struct server *s, struct bufferevent *bev, struct peer *peer, cons
 	c->exchange.ops = &server_exchange_ops;
 	c->timer = (struct timer){.fn = on_timeout, .arg = c};
 	c->task = (struct task){.fn = settle, .arg = c};
-	strbuf_init(&c->body, HTTP_BODY_BYTES_MAX);
+	strbuf_init(&c->body, s->body_max);
 	c->peer = peer;
 	snprintf(c->peer_text, sizeof(c->peer_text), "%s", peer_text);
 	c->user = quota_user_ref(s->quota, "", false);

@@ -246,6 +246,7 @@ int server_listen(struct loop *l, const struct server_config *c, server_handler 
 	s->admit = c->admit;
 	s->anonymous_max = c->anonymous_max ? c->anonymous_max : SERVER_ANONYMOUS_MAX;
 	s->idle_ns = c->idle_ns ? c->idle_ns : IDLE_NS;
+	s->body_max = c->body_max ? c->body_max : HTTP_BODY_BYTES_MAX;
 	s->header_ns = c->header_ns ? c->header_ns : HEADER_NS;
 	s->accept_again = (struct task){.fn = accept_again, .arg = s};
 	s->accept_later = (struct timer){.fn = accept_again, .arg = s};

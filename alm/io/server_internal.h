@@ -78,6 +78,7 @@ struct server {
 	char **hosts;
 	size_t n_hosts;
 	int64_t idle_ns, header_ns;
+	size_t body_max;
 
 	struct conn_list anonymous; /* in order of arrival */
 	struct conn_list known;     /* the longest idle first */

@@ -5,6 +5,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/base/log.h"
+#include "alm/client/access_review.h"
 #include "alm/obj/meta.h"
 
 #define BYTES_MAX     ((size_t)8 << 20)
@@ -44,11 +45,6 @@ static const struct resource crds = {.group = "apiextensions.k8s.io",
 				     .version = "v1",
 				     .plural = "customresourcedefinitions",
 				     .kind = "CustomResourceDefinition"};
-
-static const struct resource reviews = {.group = "authorization.k8s.io",
-					.version = "v1",
-					.plural = "selfsubjectaccessreviews",
-					.kind = "SelfSubjectAccessReview"};
 
 static const struct right {
 	const char *verb;
@@ -188,16 +184,12 @@ static void reviewed(void *arg, const struct client_reply *reply)
 static void review(struct shadow *s)
 {
 	const struct right *n = &needs[s->n_reviews];
-	CLEANUP(obj_unrefp) struct obj *o = obj_map();
-	obj_set_str(o, "apiVersion", "authorization.k8s.io/v1");
-	obj_set_str(o, "kind", "SelfSubjectAccessReview");
-	obj_set_path(o, "metadata", obj_map());
-	obj_set_path(o, "spec.resourceAttributes.verb", obj_string(n->verb));
-	obj_set_path(o, "spec.resourceAttributes.group",
-		     obj_string(n->of_crds ? crds.group : s->r.group));
-	obj_set_path(o, "spec.resourceAttributes.resource",
-		     obj_string(n->of_crds ? crds.plural : s->r.plural));
-	s->call = client_create(s->c.client, &reviews, NULL, o, NULL, reviewed, s);
+	CLEANUP(obj_unrefp) struct obj *what = obj_map();
+	obj_set_str(what, "verb", n->verb);
+	obj_set_str(what, "group", n->of_crds ? crds.group : s->r.group);
+	obj_set_str(what, "resource", n->of_crds ? crds.plural : s->r.plural);
+	CLEANUP(obj_unrefp) struct obj *o = access_review(what);
+	s->call = client_create(s->c.client, &access_reviews, NULL, o, NULL, reviewed, s);
 }
 
 struct shadow *shadow_new(const struct shadow_config *c)

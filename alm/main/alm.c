@@ -37,6 +37,7 @@ static const struct cmd *const commands[] = {
 	&cmd_diff,
 	&cmd_rbac,
 	&cmd_approve,
+	&cmd_abort,
 	&cmd_upgrade,
 	&cmd_rollback,
 	&cmd_retry,

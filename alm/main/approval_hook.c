@@ -9,6 +9,14 @@
 #define PATH        "/approvals"
 #define NAMES_BYTES ((size_t)16 << 10)
 
+/* Who calls is not asked, so all calls share these; each is served in one turn of the loop. */
+static const struct quota_limit limits[N_QUOTAS] = {
+	[QUOTA_CONNECTIONS] = {64, 64, 0},
+	[QUOTA_REQUESTS] = {32, 32, 0},
+	[QUOTA_BODY_BYTES] = {32 * QUOTA_MIB, 32 * QUOTA_MIB, 0},
+	[QUOTA_QUEUE_BYTES] = {QUOTA_MIB, QUOTA_MIB, 0},
+};
+
 struct approval_hook {
 	struct arena *arena;
 	struct injected_server front;
@@ -48,6 +56,19 @@ static void handle(void *arg UNUSED, struct exchange *x)
 	answer(x, 200, "application/json", b.buf);
 }
 
+int approval_hook_check(struct loop *l, const char *listen, const char *records_listen,
+			struct error *err)
+{
+	if (!listen)
+		return 0;
+	if (cstr_eq(listen, records_listen) && !cstr_has_suffix(listen, ":0"))
+		return error_set(err, E_USAGE,
+				 "--webhook-listen and --records-listen are both %s: each has its "
+				 "own certificates, and wants an address of its own",
+				 listen);
+	return server_probe(l, listen, err) < 0 ? error_wrap(err, "--webhook-listen") : 0;
+}
+
 int approval_hook_start(const struct approval_hook_config *config, struct approval_hook **ret,
 			struct error *err)
 {
@@ -60,7 +81,9 @@ int approval_hook_start(const struct approval_hook_config *config, struct approv
 						 .hosts = config->hosts,
 						 .n_hosts = config->n_hosts,
 						 .listen = config->listen,
-						 .admit = admit};
+						 .admit = admit,
+						 .body_max = APPROVAL_REVIEW_BYTES_MAX,
+						 .limits = limits};
 	*ret = NULL;
 	if (!config->listen)
 		return 0;

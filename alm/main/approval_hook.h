@@ -7,8 +7,9 @@
  * Certificates are ALM's own: webhook-ca.crt and .key in the data folder (injected_server.h). Who calls
  * is not asked: a verdict tells nothing but what stands in the question.
  *
- * 200 with the verdict; 400 no review of an InstallStrategy; 404, 405 another request; 413 over the
- * server's 3 MiB.
+ * 200 with the verdict; 400 no review of an InstallStrategy; 404, 405 another request; 413 over
+ * APPROVAL_REVIEW_BYTES_MAX; 429 while 32 reviews or 32 MiB of them are read, which the API server asks
+ * again after.
  */
 #ifndef ALM_MAIN_APPROVAL_HOOK_H
 #define ALM_MAIN_APPROVAL_HOOK_H
@@ -25,6 +26,9 @@ struct approval_hook_config {
 	size_t n_hosts;
 };
 
+/* Whether it would get its address now. E_USAGE: it is the one of the records. */
+int approval_hook_check(struct loop *l, const char *listen, const char *records_listen,
+			struct error *err);
 /* *ret NULL: there is none. The texts are borrowed. */
 struct approval_hook;
 int approval_hook_start(const struct approval_hook_config *c, struct approval_hook **ret,

@@ -347,7 +347,7 @@ static void try_again(void *arg)
 }
 
 /* What the command line and the kubeconfig name, before the data folder is made. Who stands by may
- * find the address of the records taken by the one before. */
+ * find the addresses of the records and the webhook taken by the one before. */
 static int connect_all(struct controller_command *c, struct error *err)
 {
 	c->target.transport.user_agent = "alm/" ALM_VERSION;
@@ -357,8 +357,11 @@ static int connect_all(struct controller_command *c, struct error *err)
 	    alert_sender_open(&c->alert_sender, c->loop, c->alertmanager, c->metrics, err) < 0)
 		return -err->code;
 	c->client = client_new(c->loop, c->transport);
-	if (records_check(c->loop, cli_value(c->cli, "records-listen"), err) < 0 &&
+	const char *records = cli_value(c->cli, "records-listen");
+	if (approval_hook_check(c->loop, cli_value(c->cli, "webhook-listen"), records, err) < 0 &&
 	    !(c->standby && err->code == E_EXISTS))
+		return -err->code;
+	if (records_check(c->loop, records, err) < 0 && !(c->standby && err->code == E_EXISTS))
 		return -err->code;
 	return 0;
 }

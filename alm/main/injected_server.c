@@ -45,6 +45,8 @@ int injected_server_start(struct injected_server *s, const struct injected_serve
 					 .cert_pem = s->serving.cert,
 					 .key_pem = s->serving.key,
 					 .admit = c->admit,
+					 .body_max = c->body_max,
+					 .limits = c->limits,
 					 .hosts = hosts,
 					 .n_hosts = c->n_hosts + 1};
 	if (server_listen(client_loop(c->client), &sc, handler, arg, &s->server, err) < 0)

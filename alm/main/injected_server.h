@@ -19,7 +19,9 @@ struct injected_server_config {
 	const char *const *hosts; /* further ones that may stand in Host; borrowed */
 	size_t n_hosts;
 	const char *listen; /* borrowed */
-	server_admit admit; /* as of server_config */
+	server_admit admit; /* these as of server_config */
+	size_t body_max;
+	const struct quota_limit *limits;
 };
 
 /* A value, which stays where it is. */

@@ -222,28 +222,45 @@ int64_t canary_wants(const struct canary *c, const struct obj *record)
 			       c->max_replicas);
 }
 
-/* What a person says, as one line; NULL: nothing. */
-static const char *said(const struct canary_facts *f, const char *annotation, struct arena *a)
+static const char *one_line(const char *text, struct arena *a)
 {
-	const char *text = meta_annotation(f->canary, annotation);
-	if (!text || !*text)
-		return NULL;
 	struct str s = str_clip(str_of(visible_text(a, text)), CANARY_REASON_MAX);
 	return arena_strndup(a, s.ptr, s.len);
 }
 
+const char *canary_told(const struct obj *told, const char *what, struct arena *a)
+{
+	const struct obj *one = obj_get(told, what);
+	const char *reason = obj_str(one, "reason"), *by = obj_str(one, "by");
+	if (!reason || !*reason)
+		return NULL;
+	return by && *by ? arena_fmt(a, "%s (claimed by %s)", one_line(reason, a), one_line(by, a))
+			 : one_line(reason, a);
+}
+
+/* What a person says, as one line; NULL: nothing. */
+static const char *said(const struct canary_facts *f, const char *annotation, const char *what,
+			struct arena *a)
+{
+	const char *text = meta_annotation(f->canary, annotation);
+	return text && *text ? one_line(text, a) : canary_told(f->told, what, a);
+}
+
 static bool is_approved(const struct canary_facts *f, int64_t weight, struct arena *a)
 {
-	const char *text = said(f, CANARY_APPROVE, a);
+	const char *text = meta_annotation(f->canary, CANARY_APPROVE);
 	struct str before, after;
 	int64_t n;
+	if (canary_told(f->told, "approve", a) &&
+	    obj_i64(obj_get(f->told, "approve"), "weight", 0) == weight)
+		return true;
 	return text && str_cut(str_of(text), ':', &before, &after) && str_trim(after).len &&
 	       str_parse_i64(str_trim(before), &n) && n == weight;
 }
 
 static bool must_end(const struct canary_facts *f, struct obj *record, struct arena *a)
 {
-	const char *abort_text = said(f, CANARY_ABORT_BY, a);
+	const char *abort_text = said(f, CANARY_ABORT_BY, "abort", a);
 	const struct check_result *bad =
 		f->measured && f->measured->state == CHECK_FAILED ? f->measured : f->ready;
 	if (abort_text)
@@ -298,7 +315,7 @@ static bool is_held(const struct canary *c, const struct canary_facts *f, size_t
 		      f->ready->again_ns);
 		return true;
 	}
-	if (said(f, CANARY_SKIP, a)) {
+	if (said(f, CANARY_SKIP, "skip", a)) {
 		obj_set_bool(record, "skipped", true);
 		return false;
 	}
@@ -324,10 +341,12 @@ static bool is_held(const struct canary *c, const struct canary_facts *f, size_t
 	if (!awaits_approval(step, f, record, a))
 		return false;
 	const char *how =
-		arena_fmt(a,
-			  "waits for approval: kubectl annotate deployment -n %s %s " CANARY_APPROVE
-			  "='%lld: REASON' --overwrite",
-			  meta_namespace(f->canary), meta_name(f->canary), (long long)step->weight);
+		f->how ? arena_fmt(a, "waits for approval: %s", f->how)
+		       : arena_fmt(a,
+				   "waits for approval: kubectl annotate deployment -n %s "
+				   "%s " CANARY_APPROVE "='%lld: REASON' --overwrite",
+				   meta_namespace(f->canary), meta_name(f->canary),
+				   (long long)step->weight);
 	waits(ret, text_of(c, record, at, ret->replicas, how, a), 0);
 	return true;
 }
@@ -364,6 +383,7 @@ void canary_next(const struct canary *c, const struct canary_facts *f, struct ob
 		return;
 	}
 	if (!is_through(c, at)) {
+		obj_set_int(record, "weight", c->steps[at].weight);
 		if (!f->placed || !f->ready || is_held(c, f, at, record, a, ret))
 			return;
 		move_on(record, at, f->now_ns);

@@ -18,7 +18,7 @@
  *
  * By hand: annotations of C, by whoever may write it. CANARY_APPROVE names the weight that is approved
  * ("50: TEXT"); CANARY_SKIP: pauses, figures and approvals are left out, readiness is not; CANARY_ABORT.
- * The value is the reason.
+ * The value is the reason. The same of the Bundle whose unit it is (canary_facts.told).
  */
 #ifndef ALM_UNIT_CANARY_H
 #define ALM_UNIT_CANARY_H
@@ -62,10 +62,10 @@ int64_t canary_replicas(int64_t available, int64_t weight, int64_t max);
 struct obj *canary_object(const struct obj *desired, const char *ns, int64_t replicas);
 
 /*
- * How far it is, as small JSON: {"at": step, "available": r, "uid": of P, "sinceNs": of the step,
+ * How far it is, as small JSON: {"at": step, "weight": of it, "available": r, "uid": of P, "sinceNs": of the step,
  * "readyNs": since when C is ready, "heldNs": in all, "heldBeforeNs": before the step, "askedNs": for approval, "metrics", "skipped": D on P needs no figures
  * either, "end": promote|abort, "reason",
- * "message", "by"}.
+ * "message", "by", "promoted": it was good, and what came after it ended}.
  */
 enum canary_does {
 	CANARY_PLACES,   /* C is to be applied, with turn.replicas */
@@ -76,7 +76,11 @@ enum canary_does {
 };
 
 struct canary_facts {
-	const struct obj *primary, *canary;  /* live; NULL: not there */
+	const struct obj *primary, *canary; /* live; NULL: not there */
+	/* By hand, besides the annotations of C: {"approve": {"weight", "reason", "by"}, "skip":
+	 * {"reason", "by"}, "abort": {..}}; NULL: nothing. */
+	const struct obj *told;
+	const char *how;                     /* what approves it: a command; NULL: the annotation */
 	bool placed;                         /* C is as this step wants it */
 	const struct check_result *ready;    /* of C; NULL: it is not placed */
 	const struct check_result *measured; /* NULL: not asked in this look */
@@ -98,6 +102,8 @@ void canary_next(const struct canary *c, const struct canary_facts *f, struct ob
 		 struct arena *a, struct canary_turn *ret);
 /* For how long a person was waited for, or data, in all of its steps. */
 int64_t canary_held_ns(const struct obj *record, int64_t now_ns);
+/* What was told (canary_facts.told), as "REASON (claimed by BY)" in one line; NULL: nothing. Arena. */
+const char *canary_told(const struct obj *told, const char *what, struct arena *a);
 /* It failed for another reason than those. */
 void canary_end(struct obj *record, const char *reason, const char *message);
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "alm/obj/meta.h"
+
 #define MESSAGE_MAX 1024 /* bytes of a group's message, as in a condition */
 
 /* Keys of steps are "PART.GROUP.STEP GROUP/STEP" (unit_side.h), counted from 0.1.1. */
@@ -64,6 +66,46 @@ struct obj *feedback_groups(const struct unit *u, const struct obj *record)
 			obj_append(list, group_state(&u->parts[p].groups[g], p, g,
 						     obj_get(record, "steps")));
 	return list;
+}
+
+static const char *canary_state(const struct obj *one)
+{
+	if (obj_has(one, "end"))
+		return "Ending";
+	if (obj_has(one, "askedNs"))
+		return "AwaitingApproval";
+	OBJ_EACH (it, obj_get(one, "metrics"))
+		if (obj_has(it.value, "heldSinceNs"))
+			return "NoData";
+	return "Running";
+}
+
+/* row: of the unit's document, as a record names it. */
+static struct obj *canary_of(const struct unit *u, const char *row, const struct obj *one)
+{
+	uint64_t i = 0;
+	struct obj *o = obj_map();
+	(void)str_parse_u64(str_of(row), &i);
+	const struct obj *object = obj_get(obj_at(obj_get(u->doc, "objects"), (size_t)i), "object");
+	const char *ns = meta_namespace(object) ? meta_namespace(object) : u->ns;
+	obj_set(o, "object",
+		obj_stringf("%s %s/%s", meta_kind(object), ns ? ns : "", meta_name(object)));
+	obj_set_int(o, "weight", obj_i64(one, "weight", 0));
+	obj_set_str(o, "state", canary_state(one));
+	return o;
+}
+
+struct obj *feedback_canaries(const struct unit *u, const struct obj *record)
+{
+	struct obj *list = obj_list();
+	OBJ_EACH (step, obj_get(record, "steps"))
+		if (cstr_eq(obj_str(step.value, "state"), "InProgress"))
+			OBJ_EACH (one, obj_get(step.value, "canary"))
+				obj_append(list, canary_of(u, one.key, one.value));
+	if (obj_len(list))
+		return list;
+	obj_unref(list);
+	return NULL;
 }
 
 struct obj *feedback_status(const struct unit *u, const struct obj *record)

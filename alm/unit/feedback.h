@@ -17,6 +17,9 @@
 
 /* The groups of all parts, in order. record NULL: nothing was begun. Owned. */
 struct obj *feedback_groups(const struct unit *u, const struct obj *record);
+/* The canaries that are under way: [{object: "Deployment default/web", weight, state: Running|
+ * AwaitingApproval|NoData|Ending}]. Owned; NULL: there is none. */
+struct obj *feedback_canaries(const struct unit *u, const struct obj *record);
 /* What the log and a webhook are told of an attempt: {phase: Running|RollingBack|Succeeded|RolledBack|
  * Failed, reason,
  * message, digest, groups}, without a time or a number of the attempt, so that one that changes

@@ -33,6 +33,8 @@ static const struct {
 	{"", "ServiceAccount"},
 	{"rbac.authorization.k8s.io", "Role"},
 	{"rbac.authorization.k8s.io", "RoleBinding"},
+	{"authorization.openshift.io", "Role"}, /* which shows those of the former */
+	{"authorization.openshift.io", "RoleBinding"},
 };
 
 static bool fits(const char *want, const char *is)
@@ -180,12 +182,20 @@ static int compare(const void *pa, const void *pb)
 	return r ? r : strcmp(x->id, y->id);
 }
 
+/* Of whatever group and version: a server may show an object in two of them, with another uid in each, and
+ * whoever deletes the one deletes the other. */
+static const char *name_of(const char *kind, const char *ns, const char *name, struct arena *a)
+{
+	return arena_fmt(a, "%s/%s/%s", kind, ns ? ns : "", name);
+}
+
 /* Names, and uids: neither can be taken for the other, as a uid has no slash. */
 static struct map *names_of(const struct inventory *lines, struct arena *a)
 {
 	struct map *m = map_new(NULL);
 	for (size_t i = 0; i < lines->n; i++) {
-		map_set(m, inventory_id(&lines->lines[i], a), NULL);
+		const struct inventory_line *l = &lines->lines[i];
+		map_set(m, name_of(l->kind, l->ns, l->name, a), NULL);
 		if (lines->lines[i].uid)
 			map_set(m, lines->lines[i].uid, NULL);
 	}
@@ -204,11 +214,12 @@ struct stray *stray_list(const struct obj *rows, const struct inventory *lines,
 			    !meta_label(row, LABEL_APP) && !meta_label(row, LABEL_STRATEGY);
 		if (!is_whole(row) || (is_marked(row) && !ours))
 			continue;
-		const char *id = id_of(row, a);
-		if (map_has(known, id) || map_has(known, meta_uid(row)))
+		if (map_has(known,
+			    name_of(meta_kind(row), meta_namespace(row), meta_name(row), a)) ||
+		    map_has(known, meta_uid(row)))
 			continue;
 		map_set(known, meta_uid(row), NULL); /* once, as whatever kind */
-		list[n++] = (struct stray){row, id, meta_is_deleting(row)};
+		list[n++] = (struct stray){row, id_of(row, a), meta_is_deleting(row)};
 	}
 	qsort(list, n, sizeof(*list), compare);
 	*ret_total = n;

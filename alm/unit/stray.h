@@ -14,8 +14,8 @@
  *	- what pruning keeps in any case (unit_is_kept(), app.coreos.com/prune: disabled);
  *	- what Kubernetes makes by itself: a table in stray.c;
  *	- ServiceAccounts, Roles and RoleBindings: what the Bundle itself may do can hang on them;
- *	- what the unit declares or its inventory names, by name or by uid: a server may show one
- *	  object as two kinds.
+ *	- what the unit declares or its inventory names, by uid, or by kind, namespace and name in
+ *	  whatever group: a server may show one object in two of them, with a uid of its own in each.
  *
  * What a controller makes without an owner reference is one; whoever runs it annotates that, or
  * leaves the namespace out.

@@ -8,6 +8,8 @@
 #include "alm/obj/meta.h"
 #include "installers/order.h"
 
+#define HUB_CHARS 8 /* of the identity of a cluster */
+
 #define NAMES_TOLD_MAX 5
 
 struct making {
@@ -214,6 +216,22 @@ static void make_digest(struct unit *u)
 	json_digest(d, u->digest);
 }
 
+const char *unit_hub(const char *identity, struct arena *a)
+{
+	return arena_fmt(a, "%.*s", HUB_CHARS, identity);
+}
+
+const char *unit_owner_id(const char *hub, const char *bundle, const char *instance,
+			  struct arena *a)
+{
+	return arena_fmt(a, "%s.%s.%s", hub, bundle, instance);
+}
+
+const char *unit_manager(const char *hub, const char *bundle, struct arena *a)
+{
+	return arena_fmt(a, "alm:%s:%s", hub, bundle);
+}
+
 /* What its document says of it. */
 static struct unit *of_doc(const struct obj *doc, struct arena *a)
 {
@@ -223,7 +241,7 @@ static struct unit *of_doc(const struct obj *doc, struct arena *a)
 	u->bundle = arena_strdup(a, obj_str(doc, "owner.bundle"));
 	u->instance = arena_strdup(a, obj_str(doc, "owner.instance"));
 	u->ns = arena_strdup(a, obj_str(doc, "namespace"));
-	u->owner_id = arena_fmt(a, "%s.%s.%s", u->hub, u->bundle, u->instance);
+	u->owner_id = unit_owner_id(u->hub, u->bundle, u->instance, a);
 	make_digest(u);
 	return u;
 }

@@ -60,6 +60,13 @@ struct unit_options {
 	struct unit_digest digest;
 };
 
+/* What a cluster is called in the marks of who writes to it: the beginning of its identity. Arena. */
+const char *unit_hub(const char *identity, struct arena *a);
+/* "HUB.BUNDLE.INSTANCE", the mark; "alm:HUB:BUNDLE", the field manager. Arena. */
+const char *unit_owner_id(const char *hub, const char *bundle, const char *instance,
+			  struct arena *a);
+const char *unit_manager(const char *hub, const char *bundle, struct arena *a);
+
 /* In the arena of flat, which must be sorted. E_INVALID for a step that names no object. */
 int unit_make(const struct flat *flat, const struct unit_options *o, struct unit **ret,
 	      struct error *err);

@@ -4,11 +4,15 @@
 #	up_start [OPTION...]       starts alm up, catalogs below $catalog; exports KUBECONFIG; sets $dir $data $metrics
 #	server_start               alm server alone below $dir/server; exports KUBECONFIG; sets $pid
 #	cluster_start              the same, or a real cluster
-#	log_volume                 of a real cluster, for alm install --to-cluster
+#	bare_cluster [THING...]    alm server or a real cluster, for alm install --to-cluster; ends with what ended() of the script does
 #	up_stop                    SIGTERM, and waits
 #	repository BARE CLONE      a git repository, and a clone of it on branch main; git is alice from here on
 #	is NAME WANT GOT           equal after mask
 #	has NAME TEXT GOT          GOT contains TEXT
+#	none NAME COMMAND...       it exits with 0 (of EXIT=N with N) and prints nothing; what it says on standard error does not count
+#	lacks NAME COMMAND... -- GREP...	it exits so and prints something (of OR_EMPTY=1 or nothing), in which grep with these arguments
+#	                           finds nothing
+#	seek GREP... / both COMMAND...	for those two: a grep that may find nothing; standard error counts, too
 #	soon NAME WANT COMMAND...  until the output of COMMAND equals WANT, WAIT_S (60, of a sanitizer 180) seconds at most
 #	code NAME N TEXT COMMAND.. exit status and a text of the output
 #	skip NAME WHY              what it would take is not on this machine
@@ -117,7 +121,20 @@ cluster_again() {
 	pid=$!
 }
 
-# A volume for the log of ALM itself, as a cluster without a provisioner needs it; to be deleted: pv/alm-log.
+# Without ALM: alm server, or the real cluster, with a volume for its log as one without a provisioner needs it, which goes at the
+# end with each THING. $insecure: what alm has to be told of it.
+bare_cluster() {
+	if [ -n "${ALM_TEST_CLUSTER:-}" ]; then
+		(umask 077 && cp "$ALM_TEST_CLUSTER" "$dir/kubeconfig")
+		export KUBECONFIG=$dir/kubeconfig
+		of_cluster=(pv/alm-log "$@")
+		log_volume
+	else
+		server_start
+	fi
+	insecure=$(grep -q 'insecure-skip-tls-verify: true' "$KUBECONFIG" && echo --insecure-skip-tls-verify)
+	trap 'ended; [ -z "${of_cluster:-}" ] || k delete "${of_cluster[@]}" --ignore-not-found >/dev/null; up_stop; rm -rf "$dir"' EXIT
+}
 log_volume() {
 	k apply -f - >/dev/null <<'END'
 apiVersion: v1
@@ -183,8 +200,45 @@ has() {
 	*) not_ok "$1: wanted $2" "$3" ;;
 	esac
 }
+# A command that fails prints nothing, too: one whose output is to be empty, or to lack something, has to end well.
+seek() { grep "$@" || [ $? -eq 1 ]; }
+both() { "$@" 2>&1; }
+ends_as_told() { # COMMAND...: its output is in $got, all of a pipe counts
+	got=$(set -o pipefail; "$@" 2>"$dir/none.err" </dev/null)
+	status=$?
+	[ "$status" -eq "${EXIT:-0}" ]
+}
+none() {
+	local got status name=$1
+	shift
+	if ! ends_as_told "$@"; then
+		not_ok "$name: exit $status of $*" "$got$(tail -5 "$dir/none.err")"
+	elif [ -n "$got" ]; then
+		not_ok "$name" "$got"
+	else
+		ok "$name"
+	fi
+}
+lacks() {
+	local got status name=$1 words=()
+	shift
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		words+=("$1")
+		shift
+	done
+	shift
+	if ! ends_as_told "${words[@]}"; then
+		not_ok "$name: exit $status of ${words[*]}" "$got$(tail -5 "$dir/none.err")"
+	elif [ -z "$got${OR_EMPTY:-}" ]; then
+		not_ok "$name: ${words[*]} printed nothing to look through"
+	elif ! got=$(seek "$@" <<<"$got") || [ -n "$got" ]; then
+		not_ok "$name" "$got"
+	else
+		ok "$name"
+	fi
+}
 soon() {
-	local got="" name=$1 want=$2 end=$((SECONDS + ${WAIT_S:-$wait_s}))
+	local got="" name=$1 want=$2 end=$((SECONDS + ${WAIT_S:-$wait_s})) tenths=2
 	shift 2
 	while [ $SECONDS -le $end ]; do
 		got=$("$@" 2>&1)
@@ -192,7 +246,8 @@ soon() {
 			ok "$name"
 			return
 		}
-		sleep 0.3
+		sleep 0.$tenths # to ask costs as much of a core as what is waited for
+		tenths=$((tenths < 8 ? tenths + 1 : 8))
 	done
 	not_ok "$name" "want $want
 got  $got"
@@ -229,7 +284,10 @@ run_step() {
 }
 steps_txt=$PWD/tests/e2e/steps.txt
 steps_ran() {
-	is "every step of this script was run as it stands" "" "$(HELM=${helm:-} python3 - "$steps_txt" "${0##*/}" "$dir/steps.ran" <<'END'
+	none "every step of this script was run as it stands" not_run
+}
+not_run() {
+	HELM=${helm:-} python3 - "$steps_txt" "${0##*/}" "$dir/steps.ran" <<'END'
 import os, re, sys
 table, script, ran = sys.argv[1:]
 said = open(ran, encoding="utf-8").read() if os.path.exists(ran) else ""
@@ -242,7 +300,6 @@ for line in open(table, encoding="utf-8"):
     if not re.search("(?m)^" + wanted, said):
         print(fmt)
 END
-	)"
 }
 # Nothing is to happen in these seconds; what would is seen after them.
 quiet_for() {

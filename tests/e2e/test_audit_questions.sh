@@ -24,18 +24,21 @@ is "of a timeline" "SEQ TIME TYPE REASON DETAIL" "$(ask timeline app/etcd | head
 is "of a state" "KIND NAME STATE VERSION REVISION SINCE SEQ" "$(ask state | head -1 | xargs)"
 is "--no-headers" "AppType etcd Installed 0.9.5" "$(ask state --no-headers | awk '{print $1, $2, $3, $4}')"
 time='[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}'
-is "every time is RFC 3339" "0" "$(ask query --no-headers | grep -cvE "^[0-9]+ +${time}Z ")"
-is "and with microseconds in wide" "0" "$(ask query --no-headers -o wide | grep -cvE "^[0-9]+ +$time\.[0-9]{6}Z ")"
+lacks "every time is RFC 3339" ask query --no-headers -- -vE "^[0-9]+ +${time}Z "
+lacks "and with microseconds in wide" ask query --no-headers -o wide -- -vE "^[0-9]+ +$time\.[0-9]{6}Z "
 is "columns are aligned" "1" "$(ask query | awk '{print index($0, $3)}' | sort -u | wc -l)"
 is "a write names its object once" "1" "$(ask query --type Write --reason Created --subject apptype/etcd --no-headers | grep -o 'AppType/etcd' | wc -l)"
 
 # what set it off
-is "no write of a plan is without a cause" "" "$(ask query -o json | jq -r '.[] | select(.type == "Plan" and .reason == "Planned" and (.body.key // "" | startswith("install."))) |
-	select(.cause == null) | .seq')"
+without_cause() {
+	ask query -o json | jq -r '.[] | select(.type == "Plan" and .reason == "Planned" and (.body.key // "" | startswith("install."))) | select(.cause == null) | .seq'
+}
+none "no write of a plan is without a cause" without_cause
 is "the first cause of the install is the app's spec, or the catalog" "true" "$(ask query -o json | jq '
 	(INDEX(.seq | tostring)) as $all | [.[] | select(.body.root)] | length > 20 and all(.[]; $all[.body.root | tostring].cause == null)')"
 is "what began the reconciles" "Catalog Resource Spec" "$(ask query -o json | jq -r '[.[].body.trigger | select(. == "Spec" or . == "Catalog" or . == "Resource")] | unique | join(" ")')"
-is "there is no other word" "" "$(ask query -o json | jq -r '.[].body.trigger // empty' | grep -vxE 'Spec|Catalog|Git|Resource|Interval|Timer|Retry|Approval|Drift|Startup|Operator')"
+triggers() { ask query -o json | jq -r '.[].body.trigger // empty'; }
+lacks "there is no other word" triggers -- -vxE 'Spec|Catalog|Git|Resource|Interval|Timer|Retry|Approval|Drift|Startup|Operator'
 
 # the last ones
 seq=$(last)
@@ -72,9 +75,9 @@ diff_of() { ask diff --no-headers "$@" 2>/dev/null | sed -E 's/  +/ /g'; }
 has "a field, from and to, and who" "admin (authenticated, kubectl) spec.upgrade.mode: Automatic -> Manual" "$(diff_of --from-at-seq "$from")"
 has "a value" "data.size: 1 -> 3" "$(diff_of --from-at-seq "$middle")"
 is "what is new is new" "+ ConfigMap etcd/kept" "$(diff_of --from-at-seq "$from" | grep kept | cut -d' ' -f1-3)"
-is "what came and went is no change" "" "$(diff_of --from-at-seq "$from" | grep gone)"
+lacks "what came and went is no change" diff_of --from-at-seq "$from" -- gone
 has "secrets stay so" "data.password: (secret)" "$(diff_of --from-at-seq "$made")"
-is "nowhere" "0" "$(for o in wide json yaml; do ask diff --from-at-seq "$from" -o $o 2>&1; done | grep -c canary)"
+for o in wide json yaml; do lacks "nowhere, as $o" both ask diff --from-at-seq "$from" -o $o -- canary; done
 is "-o json" '{"path":"data.size","from":"1","to":"3"}' \
 	"$(ask diff --from-at-seq "$middle" --subject configmap/etcd/kept -o json 2>/dev/null | jq -c '.[0].fields[0] | {path, from, to}')"
 code "backwards" 2 "before it begins" ask diff --from-at-seq "$made" --to-at-seq "$from"

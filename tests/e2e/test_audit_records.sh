@@ -33,7 +33,7 @@ is "by uid" "c4 Created" "$(fields "subject.uid=$uid")"
 is "by actor, type, cluster" "12" "$(fields 'actor=admin,type=Write,subject.cluster=,subject.kind=ConfigMap,reason=Created' | wc -l)"
 is "by name" "LogOpened" "$(fields metadata.name=1 | awk '{print $2}')"
 has "another field is refused" "field label not supported" "$(fields body.verb=create)"
-is "labels they have none" "0" "$(k get auditrecords -l app=x -o name 2>/dev/null | wc -l)"
+none "labels they have none" k get auditrecords -l app=x -o name
 is "but without one of them are all" "yes" "$([ "$(k get auditrecords -l '!app' -o name | wc -l)" -ge "$all" ] && echo yes)"
 
 echo '{"apiVersion":"audit.app.coreos.com/v1alpha1","kind":"AuditRecord","metadata":{"name":"1"}}' >r.json
@@ -55,7 +55,7 @@ for i in 1 2 3 4 5; do k patch configmap c5 --type=merge -p '{"data":{"a":"b"}}'
 is "a write that changes nothing" "Unchanged Unchanged patch admin same" "$(k get auditrecords --field-selector subject.name=c5,type=Write,reason=Unchanged -o json |
 	jq -r '.items[] | "\(.reason) \(.body.outcome) \(.body.verb) \(.actor) \(if .body.before == .body.after and .body.rvBefore and (.body.rvAfter | not) then "same" else "other" end)"')"
 k patch configmap c6 --type=merge --dry-run=server -p '{"metadata":{"labels":null}}' >/dev/null
-is "none of a dry run" "0" "$(k get auditrecords --field-selector subject.name=c6,reason=Unchanged -o name | wc -l)"
+none "none of a dry run" k get auditrecords --field-selector subject.name=c6,reason=Unchanged -o name
 
 # Watch, and the commands that follow.
 rv=$(k get --raw "$api?limit=1" | jq -r .metadata.resourceVersion)

@@ -31,7 +31,7 @@ code "package build: no Chart.yaml" 1 "bare: Chart.yaml file is missing" alm pac
 is "  nothing is written" "no" "$([ -e out ] && echo yes || echo no)"
 copy broken && sed -i '3i {{ .Values.a.b }}' broken/templates/configmap.yaml
 code "template: an error says file:line:column" 1 "etcd-operator/templates/configmap.yaml:3:" alm template broken
-is "  and nothing on standard output" "" "$(alm template broken 2>/dev/null)"
+EXIT=1 none "  and nothing on standard output" alm template broken
 copy broken && echo '{{ if }}' >>broken/templates/configmap.yaml
 code "template: a parse error says file:line" 1 "configmap.yaml:$(wc -l <broken/templates/configmap.yaml))" alm template broken
 copy broken && printf 'a: 1\n  b: [\n' >broken/templates/configmap.yaml
@@ -104,12 +104,12 @@ head=$(printf 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: first\n---\na
 printf '%s\n bad: [\n' "$head" >bad.yaml
 one "invalid YAML says file and line" 1 "bad.yaml: yaml: line 9" alm create -f bad.yaml
 one "  the same with apply" 1 "bad.yaml: yaml: line 9" alm apply -f bad.yaml
-is "  and no document of the file is applied" "" "$(alm get configmaps -o name | grep -e first -e second)"
+lacks "  and no document of the file is applied" alm get configmaps -o name -- -e first -e second
 manifests
 sed 's/^spec:/spec:\n  bogus: 1/' etcd-apptype.yaml >unknown.yaml
 one "an unknown field is named" 1 'unknown.yaml: AppType in version "v1beta1" cannot be handled as a AppType: strict decoding error: unknown field "spec.bogus"' alm create -f unknown.yaml
 one "  also with apply" 1 'unknown.yaml:2: failed to create typed patch object (/etcd; app.coreos.com/v1beta1, Kind=AppType): .spec.bogus: field not declared in schema' alm apply -f unknown.yaml
-is "  and nothing is stored" "" "$(alm get apptypes -o name)"
+none "  and nothing is stored" alm get apptypes -o name
 alm create -f "$files/crd.yaml" >/dev/null
 alm wait crd/gears.kt.example.com --for=condition=Established --timeout 60s >/dev/null
 one "an unknown field of a custom resource" 1 'unknown field "spec.bogus"' alm create -f "$files/bad.yaml"

@@ -44,7 +44,7 @@ k patch secret s --type=merge --field-manager=eve -p '{"data":{"pw":"b3RoZXI="}}
 password() { k get secret s -o 'jsonpath={.data.pw}' | base64 -d; }
 soon "a Secret, too" hush-hush password
 is "by its field, never by its value" "Secret default/s changed: data.pw by eve" "$(drift s)"
-is "neither the one nor the other" "" "$(alm audit query --data-dir "$data" --reason DriftRepaired -o json | grep -e b3RoZXI -e aHVzaC1odXNo -e hush-hush)"
+lacks "neither the one nor the other" alm audit query --data-dir "$data" --reason DriftRepaired -o json -- -e b3RoZXI -e aHVzaC1odXNo -e hush-hush
 k label configmap b --field-manager=oscar app.coreos.com/instance=other --overwrite >/dev/null
 k patch configmap b --type=merge --field-manager=oscar -p '{"data":{"v":"2"}}' >/dev/null
 soon "who has changed a mark first is found, too" 1 value b
@@ -76,7 +76,7 @@ has "which tells it, too" "ConfigMap default/b" "$(kept)"
 bundle
 soon "until it is Owned" gone value b
 soon "by the same commit" "$(synced)" state
-is "and in one process nothing can make it again" "" "$(k get configmaps -n alm-system -o 'jsonpath={.items[*].data.late}')"
+none "and in one process nothing can make it again" k get configmaps -n alm-system -o 'jsonpath={.items[*].data.late}'
 
 # prune.mode Namespace: whatever nobody has declared there (R13, R16).
 orphans() { k get bundle web -o 'jsonpath={range .status.orphans[*]}{.kind}/{.name} {end}'; }
@@ -115,12 +115,13 @@ soon "deletion Orphan" "$(synced)" state
 uid=$(k get configmap a -o 'jsonpath={.metadata.uid}')
 k delete bundle web --timeout=60s >/dev/null
 is "leaves the objects" "$uid 4" "$(k get configmap a -o 'jsonpath={.metadata.uid} {.data.v}')"
-is "without marks" "" "$(k get configmap,secret -A -l app.coreos.com/bundle -o name; k get configmap a -o yaml | grep app.coreos.com/ | grep -v f:)"
-is "and nothing of its own" "" "$(k get configmaps,secrets -n alm-system -o name | grep -e inv.web -e unit.web)"
+marks() { k get configmap,secret -A -l app.coreos.com/bundle -o name && k get configmap a -o yaml | seek app.coreos.com/ | seek -v f:; }
+none "without marks" marks
+OR_EMPTY=1 lacks "and nothing of its own" k get configmaps,secrets -n alm-system -o name -- -e inv.web -e unit.web
 bundle '  adopt: Unowned'
 soon "another one takes them over" "$(synced)" state
 is "as they are" "$uid" "$(k get configmap a -o 'jsonpath={.metadata.uid}')"
 k delete bundle web --timeout=60s >/dev/null
 is "and deletes them, as that is what it says" gone "$(value a)"
-is "and is gone itself" "" "$(k get bundles -o name)"
+none "and is gone itself" k get bundles -o name
 finish

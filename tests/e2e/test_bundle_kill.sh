@@ -33,7 +33,7 @@ act() {
 	controller=$!
 }
 state() { k get bundle web -o 'jsonpath={.status.state} {.status.commit}'; }
-marked() { k get configmaps -A -l app.coreos.com/bundle=web -o 'jsonpath={range .items[*]}{.metadata.name}={.data.v}{"\n"}{end}' | grep -v '^inv\.' | sort; }
+marked() { k get configmaps -A -l app.coreos.com/bundle=web -o 'jsonpath={range .items[*]}{.metadata.name}={.data.v}{"\n"}{end}' | seek -v '^inv\.' | sort; }
 wanted() { for f in ssot/*.yaml; do sed -n 's/^  name: \(.*\)/\1=/p; s/^  v: "\(.*\)"/\1/p' "$f" | paste -sd ''; done | sort; }
 inventory() { k get configmap -n alm-system inv.web.files -o 'jsonpath={.data.objects}' | cut -d" " -f4 | LC_ALL=C sort; }
 polls() { grep -c info/refs requests; }
@@ -106,7 +106,8 @@ soon "deleted, and killed in the middle of it, its objects go" "" marked
 # Who began does not know what its former self still has under way: the inventory stays for as long as that may come.
 gone() { k get bundle web 2>&1 | grep -o NotFound; }
 WAIT_S=150 soon "then the Bundle itself" NotFound gone
-is "and its books" "" "$(marked)$(k get configmaps,secrets -n alm-system -o name | grep -e inv.web -e unit.web)"
+books() { marked && k get configmaps,secrets -n alm-system -o name | seek -e inv.web -e unit.web; }
+none "and its books" books
 kill "$controller"
 wait "$controller" 2>/dev/null
 controller=

@@ -36,15 +36,15 @@ group() { k get bundle web -o 'jsonpath={.status.groups[0].state}: {.status.grou
 web 1
 printf 'apiVersion: app.coreos.com/v1alpha1\nkind: Bundle\nmetadata: {name: web}\nspec:\n  source: {git: {url: "file://%s/ssot.git"}}\n  trigger: {interval: 1s}\n  rolloutRef: {name: careful}\n' "$catalog" | k create -f - >/dev/null
 soon "a Rollout that is not there is told" "spec.rolloutRef: there is no Rollout careful; create it, or remove the field" message Rendered
-is "  and nothing is applied" "" "$(image)"
+none "  and nothing is applied" image
 rollout '{weight: 25, approval: Manual}'
 soon "it is created: the first push is applied" "Synced $head" state
 web 2
 soon "L32 a push is a canary first" "web:2" image web-canary
 is "  beside what is there" "web:1" "$(image)"
 soon "  and the status says how far it is" "InProgress: step web/web.yaml: Deployment default/web: canary step 1 of 1, weight 25 (1 of 4" group
-asks() { k get bundle web -o yaml | tr -s "\n " " " | grep -o "waits for approval: kubectl annotate" | head -1; }
-soon "  and what it waits for" "waits for approval: kubectl annotate" asks
+asks() { k get bundle web -o yaml | tr -s "\n " " " | grep -o "waits for approval: alm approve bundle/web --canary" | head -1; }
+soon "  and what it waits for" "waits for approval: alm approve bundle/web --canary" asks
 web 3
 soon "another push takes its place" "web:3" image web-canary
 is "  what is there is untouched" "web:1 1" "$(image) $(k get deployment web -o 'jsonpath={.metadata.generation}')"
@@ -52,28 +52,68 @@ has "  the former one is in the log" "Superseded" "$(alm audit query --data-dir 
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
 up_start
-approve() { k annotate --overwrite deployment web-canary app.coreos.com/canary-approve='25: it is good' >/dev/null; }
+approve() { alm approve bundle/web --canary --reason 'it is good'; }
 soon "killed in the middle: it is looked at again" "InProgress: step web/web.yaml: Deployment default/web: canary step 1 of 1, weight 25 (1 of 4" group
 quiet_for 3
 is "  and nothing is written without approval" "web:1 web:3" "$(image) $(image web-canary)"
-approve
+waiting() { k get bundle web -o 'jsonpath={.status.canaries[*]}'; }
+soon "it asks again" '{"object":"Deployment default/web","state":"AwaitingApproval","weight":25}' waiting
+has "approved" "approved the canary of bundle/web at 25 percent, plan" "$(approve)"
 soon "approved, it is there" "Synced $head" state
-has "  by the approval" "approved: 25: it is good" "$(alm audit query --data-dir "$data" --reason CanarySteered -o json)"
+has "  by the approval" "approved: 25: it is good (claimed by admin)" "$(alm audit query --data-dir "$data" --reason CanarySteered -o json)"
 is "  and nothing is left" "web:3 " "$(image) $(image web-canary)"
 web 4
 soon "one more" "web:4" image web-canary
-k annotate deployment web-canary app.coreos.com/canary-abort='customers complain' >/dev/null
+code "an abort says why" 2 "--reason is required" alm abort bundle/web
+code "aborted" 0 "aborted bundle/web, plan" alm abort bundle/web --reason 'customers complain'
 soon "aborted: rolled back" "RolledBack $head" state
-has "  with the reason" "CanaryAborted: Aborted: customers complain" "$(message Ready)"
+has "  with the reason, and who it was" "CanaryAborted: Aborted: customers complain (claimed by admin)" "$(message Ready)"
 is "  what was there is there" "web:3 " "$(image) $(image web-canary)"
+has "  the log has it as an approval" '"justification": "customers complain"' "$(alm audit query --data-dir "$data" --reason AbortAsked -o json)"
+code "nothing is rolled out: there is nothing to abort" 3 "rolls nothing out: it is RolledBack" alm abort bundle/web --reason x
+k patch bundle web --type=merge -p '{"spec":{"drift":"Report"}}' >/dev/null
+soon "the same revision begun anew is another rollout, which nobody aborted" "web:4" image web-canary
+k patch bundle web --type=merge -p '{"spec":{"abort":{"reason":"too late","by":"mallory"}}}' >/dev/null
+late() { alm audit query --data-dir "$data" --reason AbortAsked | grep -c 'admin (authenticated, kubectl) "too late", it is not of the rollout that goes on'; }
+soon "  what is said of the former one does nothing, and that is told, with who it was to the server" 1 late
+is "  and it goes on" "web:4" "$(image web-canary)"
 rollout '{weight: 50}'
 soon "a changed Rollout is rolled out as a push is" "Synced $head" state
 is "  by what it says now" "web:4" "$(image)"
+third=$(git -C ssot rev-parse HEAD~1)
+back() { alm rollback bundle web "$@"; }
+code "L33 a rollback says why" 2 "--reason is required" back
+code "  a revision that is none" 1 "is none of the revisions that were Synced: ${head:0:12}, ${third:0:12}, " back --to fffffff --reason x
+code "  the dry run tells it" 0 "bundle web goes from ${head:0:12} to ${third:0:12} alice: web 3; pushes are not applied until --to head" back --dry-run
+quiet_for 2
+is "  and changes nothing" "web:4 " "$(image) $(k get bundle web -o 'jsonpath={.spec.source.git.commit}')"
+rollout '{weight: 50, pause: 1h}'
+code "  the real one says the same" 0 "bundle web goes from ${head:0:12} to ${third:0:12} alice: web 3; pushes are not applied until --to head" back --reason INC-7
+soon "  a canary of it, too" "web:3" image web-canary
+code "target 22: the analysis is skipped" 0 "skipped the analysis of bundle/web" alm approve bundle/web --skip-analysis --reason hurry
+soon "L33 it is back" "Synced $third" state
+is "  what was there is there" "web:3 " "$(image) $(image web-canary)"
+has "  who and why is in the log" '"justification": "INC-7"' "$(alm audit query --data-dir "$data" --reason RollbackAsked -o json)"
+has "  and who skipped what" '"justification": "hurry"' "$(alm audit query --data-dir "$data" --reason AnalysisSkipped -o json)"
+OR_EMPTY=1 lacks "  no history was rewritten" alm audit query --data-dir "$data" --reason HistoryRewritten -o json -- HistoryRewritten
+rollout '{weight: 50}'
+soon "a changed Rollout is another plan" "Synced $third" state
+web 5
+quiet_for 2
+is "  a push is not applied" "web:3" "$(image)"
+has "  and the status says so" "alm rollback bundle/web --to head ends that" "$(message Ready)"
+k patch bundle web --type=merge -p '{"spec":{"source":{"git":{"commit":"0123456789012345678901234567890123456789"}}}}' >/dev/null
+soon "a commit that the branch has not is told" "BranchNotFound: commit 012345678901 is not the head of branch \"main\", nor one of the 1000 before it" message SourceReady
+is "  and what is there stays" "web:3" "$(image)"
+code "followed again" 0 "to the head of its branch, which is followed again" back --to head --reason 'it is mended'
+soon "  the head is there" "Synced $head" state
+code "  once" 3 "follows the head of its branch already" back --to head --reason x
 rollout '{weight: 0}'
 soon "one that is wrong is told, with its field" "spec.rolloutRef: Rollout careful: spec.groups[0].steps[0].canary.steps[0].weight: want percent of the Pods, a whole number from 1 to 100" message Rendered
 rollout '{weight: 25, pause: 1h}'
-web 5
-soon "and one last" "web:5" image web-canary
+web 6
+soon "and one last" "web:6" image web-canary
 k delete bundle web >/dev/null
-is "a Bundle that is deleted in the middle takes both" "" "$(image)$(image web-canary)"
+none "a Bundle that is deleted in the middle takes both" image
+none "  the canary, too" image web-canary
 finish

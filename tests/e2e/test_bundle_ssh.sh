@@ -106,6 +106,12 @@ url=ssh://$me@localhost:$port$dir/ssot.git
 } | alm apply -f - >/dev/null
 bundle nobody "ssh://localhost/x" good >nobody.yaml
 code "a url without a user is refused" 1 "names no user" alm bundle vet -f ssot --bundle nobody.yaml
+# While one is under way, its key is in a file alone.
+for name in good wrong locked; do sed -n 3p "keys/$name"; done >patterns
+processes() { cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' '\n'; } # one of them ends while it is read
+under_way() { processes >seen; grep -c -x -e "localhost\|127.0.0.1\|$me@localhost" seen | sed 's/[1-9][0-9]*/some/'; }
+soon "a server that says nothing is asked" some under_way
+none "no key is in any variable or argument" seek -a -F -f patterns seen
 soon "one condition each" "basic SourceFailed CredentialsRejected
 changed SourceFailed HostKeyChanged
 closed SourceFailed SourceUnreachable
@@ -154,11 +160,9 @@ secret good wrong "$(known other)" | alm apply -f - >/dev/null
 soon "until the Secret has its host key" 4 value
 
 # The key is nowhere.
-for name in good wrong locked; do sed -n 3p "keys/$name"; done >patterns
-is "it is in no variable and no argument" "" "$(grep -l -a -F -f patterns /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null)"
-is "no status, event or other object has it" "" "$(alm get bundles,events,configmaps,leases -A -o json | grep -F -f patterns)"
-is "no row of the log" "" "$(alm audit query --data-dir "$data" --limit 10000 -o json | grep -F -f patterns)"
-is "no line that ALM printed" "" "$(grep -F -f patterns err out)"
+lacks "no status, event or other object has it" alm get bundles,events,configmaps,leases -A -o json -- -F -f patterns
+lacks "no row of the log" alm audit query --data-dir "$data" --limit 10000 -o json -- -F -f patterns
+none "no line that ALM printed" seek -F -f patterns err out
 is "nothing at home was read" config "$(ls config-was-read 2>/dev/null; cd .ssh && echo *)"
 kill -9 "$pid"
 wait "$pid" 2>/dev/null
@@ -172,5 +176,5 @@ configmap a 5
 push fifth
 soon "and the branch goes on" 5 value
 up_stop
-is "no file has it but the store" "" "$(grep -r -l -a -F -f patterns "$data" | grep -v -e '/alm\.db')"
+OR_EMPTY=1 lacks "no file has it but the store" seek -r -l -a -F -f patterns "$data" -- -v -e '/alm\.db'
 finish

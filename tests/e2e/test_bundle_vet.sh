@@ -81,7 +81,7 @@ for i, line in enumerate(sys.stdin.read().splitlines()):
 }
 is "R7 all faults of a run are told" "$(cat want)" "$(told vet -f ssot --bundle bundle.yaml)"
 is "build finds the same" "$(cat want)" "$(told build -f ssot --bundle bundle.yaml)"
-is "and prints nothing" "" "$(offline bundle build -f ssot --bundle bundle.yaml 2>/dev/null)"
+EXIT=1 none "and prints nothing" offline bundle build -f ssot --bundle bundle.yaml
 code "the disk has the file itself" 1 "large.yaml (line 1): apiVersion or kind" offline bundle vet -f ssot --worktree --bundle bundle.yaml
 offline bundle vet -f ssot --bundle bundle.yaml -o json >vet.json 2>/dev/null
 is "as one document" "1 7 1 $head" "$? $(jq -r '[(.faults | length), (.warnings | length), .commit] | map(tostring) | join(" ")' vet.json)"

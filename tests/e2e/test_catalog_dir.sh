@@ -25,7 +25,7 @@ one=$dir/one two=$dir/two
 has "what was built" "$one/a-1.0.0.tgz  sha256:" "$(chart a 1.0.0 "$one" 'channels: [stable]\n')"
 touch -d 2001-01-01 "$dir/src/a/Chart.yaml"
 alm package build "$dir/src/a" -o "$two" >/dev/null
-is "the same input gives the same bytes" "" "$(cmp "$one/a-1.0.0.tgz" "$two/a-1.0.0.tgz" 2>&1)"
+none "the same input gives the same bytes" cmp "$one/a-1.0.0.tgz" "$two/a-1.0.0.tgz"
 has "the descriptor stands in Chart.yaml" "app.coreos.com/package" "$(tar xOf "$one/a-1.0.0.tgz" a/Chart.yaml)"
 mkdir -p "$dir/mismatch"
 (cd "$dir/mismatch" && tar xf "$one/a-1.0.0.tgz" && echo 'channels: [other]' >a/alm.yaml && tar czf a-1.0.0.tgz a && rm -r a)
@@ -41,7 +41,7 @@ code "show of what is not there" 1 "has no package b" alm catalog show "$one" b
 code "index" 0 "index.yaml: 2 versions" alm catalog index "$one" --url https://charts.example/stable
 has "has addresses" "https://charts.example/stable/a-1.1.0.tgz" "$(cat "$one/index.yaml")"
 before=$(sha256sum "$one/index.yaml")
-is "an index says no time by itself: the same archives, the same bytes" 0 "$(grep -c generated "$one/index.yaml")"
+none "an index says no time by itself: the same archives, the same bytes" seek generated "$one/index.yaml"
 alm catalog index "$one" --generated 2026-05-01T10:00:00Z >/dev/null 2>&1
 has "--generated writes it" 'generated: "2026-05-01T10:00:00Z"' "$(cat "$one/index.yaml")"
 SOURCE_DATE_EPOCH=1700000000 "$alm_bin" catalog index "$one" --generated now >/dev/null 2>&1
@@ -51,10 +51,10 @@ alm catalog index "$one" --url https://charts.example/stable >/dev/null
 is "and the same bytes again" "$before" "$(sha256sum "$one/index.yaml")"
 code "pull into one file" 0 "2 versions" alm catalog pull "$one" "$dir/one.tgz"
 code "and from it into a folder" 0 "2 versions" alm catalog pull "$dir/one.tgz" "$dir/again"
-is "are the same archives" "" "$(cmp "$one/a-1.1.0.tgz" "$dir/again/a-1.1.0.tgz" 2>&1)"
+none "are the same archives" cmp "$one/a-1.1.0.tgz" "$dir/again/a-1.1.0.tgz"
 code "push goes to a registry" 2 "push goes to oci://" alm catalog push "$one" "$two"
 alm catalog pull "$one" "$dir/plain" 2>"$dir/progress" >/dev/null
-is "no terminal: nothing of it" "" "$(cat "$dir/progress")"
+none "no terminal: nothing of it" cat "$dir/progress"
 
 # --- lint: file, line, remedy ---
 bad=$dir/bad
@@ -103,7 +103,7 @@ digest=$(k get catalog first -o 'jsonpath={.status.quarantined.digest}')
 is "its apps go on" "Resolved 0.9.5" "$(resolved) $(k get apptype etcd -o 'jsonpath={.status.installedVersion}')"
 k annotate catalog first "app.coreos.com/accept-digest=$digest" >/dev/null
 soon "until somebody accepts it" "Synced 3" synced first
-is "and nothing is quarantined" "" "$(k get catalog first -o 'jsonpath={.status.quarantined}')"
+none "and nothing is quarantined" k get catalog first -o 'jsonpath={.status.quarantined}'
 is "both are decisions" "Quarantined deny SuspiciousShrink,QuarantineEnded allow Accepted," \
 	"$(alm audit query --type Decision -o json | jq -r '.[] | select(.subject.name == "first") | "\(.reason) \(.body.verdict) \(.body.rules[0].id)"' | tail -2 | tr '\n' ,)"
 mv "$dir/aside"/p*.tgz "$many/"

@@ -58,7 +58,7 @@ has "the remedy is named" "--allow-source" "$(message h01)"
 is "open, closed and absent are told in the same words" "1" \
 	"$(each '{.status.conditions[?(@.type=="Synced")].message}' | sed 's,https://[^ ]*: ,,' | sort -u | wc -l)"
 k delete catalogs --all >/dev/null
-is "nobody was connected to" "" "$(cat "$web/connected")"
+none "nobody was connected to" cat "$web/connected"
 code "a command of the user needs no permission" 0 "0.9.4" alm catalog list "https://127.0.0.1:$port/repo" --ca-file "$web/ca.crt"
 code "--allow-source is read strictly" 2 "--allow-source: 10.0.0.0/33: want HOST[:PORT]" \
 	"$alm_bin" up --data-dir "$dir/data2" --listen 127.0.0.1:0 --metrics-listen off --allow-source 10.0.0.0/33
@@ -78,7 +78,7 @@ soon "a redirect to another port is not followed" SourceNotAllowed synced moved
 has "it is named" "https://127.0.0.1:$silent/: lies in a network" "$(message moved)"
 soon "nor a token service" SourceNotAllowed synced realm
 soon "nor the port itself" SourceNotAllowed synced closed
-is "nobody was connected to there" "" "$(cat "$web/connected")"
+none "nobody was connected to there" cat "$web/connected"
 up_stop
 
 # --- a whole network is listed: what happens at its ports is told coarsely ---

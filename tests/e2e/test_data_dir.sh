@@ -9,9 +9,9 @@ cd "$dir" || exit 1
 metrics=off
 up_start
 up_stop
-modes() { (cd "$data" && stat -c '%n %a' -- * | grep -v ' 600$'); }
+modes() { (cd "$data" && stat -c '%n %a' -- * | seek -v ' 600$'); }
 is "a folder that alm makes is private" "700" "$(stat -c %a "$data")"
-is "  and its files are" "" "$(modes)"
+none "  and its files are" modes
 up() { timeout 60 "$alm_bin" up --data-dir "$data" --listen 127.0.0.1:0 --metrics-listen off --log-format kv "$@"; }
 # refused NAME TEXT: alm does not start; the folder is as it was
 refused() {
@@ -141,5 +141,7 @@ for one in --audit-anchor=log --audit-origin=log --audit-retain=400d; do
 done
 nothing controller "--records-listen: listen address x" --records-listen x
 nothing controller "cannot be listened on" --records-listen 192.0.2.1:1
+nothing controller "--webhook-listen: listen address x" --webhook-listen x
+nothing controller "--webhook-listen and --records-listen are both 127.0.0.1:1" --records-listen 127.0.0.1:1 --webhook-listen 127.0.0.1:1
 nothing controller 'no context "b"' --context b
 finish

@@ -9,8 +9,8 @@ chart=deploy/charts/alm
 helm=${HELM:-$(command -v helm || echo "$(getent passwd "$(id -u)" | cut -d: -f6)/.cache/alm-oracles/bin/helm")}
 render() { "$1" template alm "$chart" -n alm-system "${@:2}" 2>&1; }
 
-is "deploy/manifests/alm.yaml is what the chart renders (make manifests)" "" \
-	"$(diff deploy/manifests/alm.yaml <(render "$alm_bin" --set createNamespace=true))"
+render "$alm_bin" --set createNamespace=true >"$dir/plain.out"
+none "deploy/manifests/alm.yaml is what the chart renders (make manifests)" diff deploy/manifests/alm.yaml "$dir/plain.out"
 cat >"$dir/all.yaml" <<'END'
 replicas: 2
 image: {repository: registry.example.com/alm, digest: sha256:0123456789012345678901234567890123456789012345678901234567890123}
@@ -46,15 +46,20 @@ for one in auditRecords admissionWebhook; do
 done
 render "$alm_bin" --set persistence.existingClaim=mine,networkPolicy.enabled=false,podDisruptionBudget.enabled=false,admissionPolicies.enabled=false \
 	>"$dir/few.out"
-is "what is switched off is not there" "" "$(grep -E '^kind: (Pers|Net|Pod|Valid)' "$dir/few.out")"
+none "what is switched off is not there" seek -E '^kind: (Pers|Net|Pod|Valid)' "$dir/few.out"
 if [ -x "$helm" ]; then
-	is "helm renders the plain manifest" "" "$(diff deploy/manifests/alm.yaml <(render "$helm" --set createNamespace=true))"
-	is "and all options" "" "$(diff <(cat "$dir/alm.out" "$dir/records.out") <(render "$helm" -f "$dir/all.yaml" && render "$helm" -f "$dir/records.yaml"))"
+	render "$helm" --set createNamespace=true >"$dir/plain.helm"
+	none "helm renders the plain manifest" diff deploy/manifests/alm.yaml "$dir/plain.helm"
+	render "$helm" -f "$dir/all.yaml" >"$dir/alm.helm"
+	render "$helm" -f "$dir/records.yaml" >"$dir/records.helm"
+	none "and all options" diff "$dir/alm.out" "$dir/alm.helm"
+	none "and those of audit records" diff "$dir/records.out" "$dir/records.helm"
 	code "helm lint is clean" 0 "0 chart(s) failed" "$helm" lint --strict "$chart"
-	is "without a warning" "" "$("$helm" lint "$chart" 2>/dev/null | grep -F WARN)"
+	lacks "without a warning" "$helm" lint "$chart" -- -F WARN
 else
 	skip "helm renders the plain manifest" "no helm"
 	skip "and all options" "no helm"
+	skip "and those of audit records" "no helm"
 	skip "helm lint is clean" "no helm"
 	skip "without a warning" "no helm"
 fi
@@ -65,24 +70,29 @@ for bad in replicas=4:replicas image.repository=:repository rbac.bogus=1:bogus p
 done
 code "another namespace is refused" 1 "ALM works from namespace alm-system" "$alm_bin" template alm "$chart" -n other
 
-is "the policy for approvals is the one that ALM looks for" "" "$(diff deploy/approver.yaml "$chart/files/approver.yaml")"
-is "as is the webhook" "" "$(diff deploy/approval-webhook.yaml "$chart/files/approval-webhook.yaml")"
+none "the policy for approvals is the one that ALM looks for" diff deploy/approver.yaml "$chart/files/approver.yaml"
+none "as is the webhook" diff deploy/approval-webhook.yaml "$chart/files/approval-webhook.yaml"
 # What holds for every Pod of a hardened namespace (Pod Security "restricted"), and a file system that nobody writes.
 for want in 'runAsNonRoot: true' 'readOnlyRootFilesystem: true' 'allowPrivilegeEscalation: false' 'type: RuntimeDefault' 'drop:'; do
 	has "the Pod has $want" "$want" "$(cat deploy/manifests/alm.yaml)"
 done
-is "no privilege is asked for" "" "$(grep -nE 'privileged|hostPath|hostNetwork|hostPID' deploy/manifests/alm.yaml)"
+none "no privilege is asked for" seek -nE 'privileged|hostPath|hostNetwork|hostPID' deploy/manifests/alm.yaml
 { "$alm_bin" controller --help; "$alm_bin" help; } >"$dir/help"
-is "every argument is one of alm controller" "" "$(grep -ohE '^ *- "?--[a-z-]+' "$dir/alm.out" "$dir/records.out" | grep -oE -- '--[a-z-]+' | sort -u |
-	while read -r flag; do grep -qe "$flag" "$dir/help" || echo "$flag"; done)"
+unknown() { # of the flags on standard input
+	local flag
+	while read -r flag; do grep -qe "$flag" "$dir/help" || echo "$flag"; done
+}
+of_containers() { grep -ohE '^ *- "?--[a-z-]+' "$dir/alm.out" "$dir/records.out" | grep -oE -- '--[a-z-]+' | sort -u | unknown; }
+none "every argument is one of alm controller" of_containers
 
 # --- metrics ---
 names() { grep -ohE '\b(alm|rollout)_[a-z_]+' "$@" | sed -E 's/_(sum|count|bucket)$//' | sort -u; }
 grep -rhoE '"(alm|rollout)_[a-z_]+"' alm --include='*.c' | tr -d '"' | sort -u >"$dir/series"
-is "alerts and dashboard name series that ALM has" "" "$(comm -23 <(names deploy/prometheus/alerts.yaml deploy/grafana/alm.json) "$dir/series")"
+foreign_series() { names deploy/prometheus/alerts.yaml deploy/grafana/alm.json | comm -23 - "$dir/series"; }
+none "alerts and dashboard name series that ALM has" foreign_series
 is "every alert has a runbook line" "$(grep -c '  - alert:' deploy/prometheus/alerts.yaml)" "$(grep -c '      runbook:' deploy/prometheus/alerts.yaml)"
 is "the dashboard is JSON" "ALM" "$(jq -r .title deploy/grafana/alm.json)"
-is "its panels have places and queries" "" "$(jq -r '.panels[] | select((.gridPos | not) or (.targets | length) == 0) | .title' deploy/grafana/alm.json)"
+none "its panels have places and queries" jq -r '.panels[] | select((.gridPos | not) or (.targets | length) == 0) | .title' deploy/grafana/alm.json
 if command -v promtool >/dev/null; then
 	code "promtool: the alerts" 0 "SUCCESS" promtool check rules deploy/prometheus/alerts.yaml
 else
@@ -92,11 +102,12 @@ fi
 # --- systemd ---
 sed "s|/usr/local/bin/alm|$alm_bin|; s|^User=.*|User=root|; s|^Group=.*|Group=root|" deploy/systemd/alm.service >"$dir/alm.service"
 if command -v systemd-analyze >/dev/null; then
-	is "systemd-analyze: the unit" "" "$(systemd-analyze verify --man=no "$dir/alm.service" 2>&1 | grep -F alm.service)"
+	verified() { systemd-analyze verify --man=no "$dir/alm.service" 2>&1 | seek -F alm.service; }
+	none "systemd-analyze: the unit" verified
 else
 	skip "systemd-analyze: the unit" "no systemd-analyze"
 fi
 "$alm_bin" up --help >"$dir/help"
-is "its arguments are those of alm up" "" "$(sed -n 's/^ExecStart=//p' deploy/systemd/alm.service | grep -oE -- '--[a-z-]+' |
-	while read -r flag; do grep -qe "$flag" "$dir/help" || echo "$flag"; done)"
+of_unit() { sed -n 's/^ExecStart=//p' deploy/systemd/alm.service | grep -oE -- '--[a-z-]+' | unknown; }
+none "its arguments are those of alm up" of_unit
 finish

@@ -107,10 +107,10 @@ is "the command" "kubectl annotate crd foreigns.example.org app.coreos.com/owner
 soon "a definition of a reserved group" "Blocked Forbidden" state reserved
 soon "one of ALM's own" "Blocked Forbidden" state ours
 
-is "nothing of all this was written" "" "$(k get clusterrolebindings,clusterroles,configmaps,crd -A -o name |
-	grep -E '/(evil-admin|evil-own|maker|loot|x|z|borrowed|lent|things\..*)$')"
-is "the definition is untouched" "" "$(k get crd foreigns.example.org -o 'jsonpath={.metadata.labels}{.metadata.ownerReferences}')"
-is "no Secret is anywhere" "" "$(k get configmaps,apps,ist,events -A -o yaml | grep CANARY)"
+lacks "nothing of all this was written" k get clusterrolebindings,clusterroles,configmaps,crd -A -o name -- \
+	-E '/(evil-admin|evil-own|maker|loot|x|z|borrowed|lent|things\..*)$'
+none "the definition is untouched" k get crd foreigns.example.org -o 'jsonpath={.metadata.labels}{.metadata.ownerReferences}'
+lacks "no Secret is anywhere" k get configmaps,apps,ist,events -A -o yaml -- CANARY
 is "alice may what she might" "no no no no" "$(alice_may get secrets -n team-b) $(alice_may create clusterrolebindings) $(alice_may create crd) $(alice_may create pods -n lend)"
 
 follow squat
@@ -124,7 +124,7 @@ is "what the account may is done" "clusterrolebinding.rbac.authorization.k8s.io/
 k delete clusterrolebinding boss lent >/dev/null
 drifted() { ist lent "" '{.status.conditions[?(@.type=="Drifted")].status}'; }
 soon "an administrator takes both away: that is seen" "True" drifted
-is "and not undone, for the account may not" "" "$(k get clusterrolebinding lent -o name --ignore-not-found)"
+none "and not undone, for the account may not" k get clusterrolebinding lent -o name --ignore-not-found
 k annotate serviceaccount boss -n lend app.coreos.com/apps- >/dev/null
 k delete configmap x -n team-b >/dev/null
 restored() { k get configmap x -n team-b -o name --ignore-not-found; }

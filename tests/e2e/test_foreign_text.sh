@@ -23,7 +23,7 @@ while IFS= read -r line; do
 	esac
 done < <(python3 "$texts" "$alm_bin" "$data" "$catalog" 2>&1)
 # the log of the server: every line begins as a line of ours does
-is "the log obeys nothing" "" "$(LC_ALL=C grep -naP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]' "$dir/err" | head -3)"
-is "  and has no forged line" "" "$(grep -vE '^(time|level)=' "$dir/err" | head -3)"
+LC_ALL=C none "the log obeys nothing" seek -naP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]' "$dir/err"
+none "  and has no forged line" seek -vE '^(time|level)=' "$dir/err"
 up_stop
 finish

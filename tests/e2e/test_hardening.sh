@@ -54,7 +54,7 @@ code "https is still spoken, to a server with a certificate of its own" 0 "" tim
 if command -v gcore >/dev/null && is_root; then
 	gcore -o image "$pid" >/dev/null 2>&1
 	token=$(cat "$data/token")
-	is "an image that root takes has no token" "0" "$(grep -caF -e "$token" "image.$pid" 2>/dev/null)"
+	none "an image that root takes has no token" seek -alF -e "$token" "image.$pid"
 fi
 up_stop
 
@@ -101,7 +101,7 @@ if is_root && getent passwd nobody >/dev/null; then
 	given_up "  --user" "$pid"
 	has "  a low port is listened on" "127.0.0.1:899" "$(cat out)"
 	has "  it answers" default "$(alm get ns -o name)"
-	is "  the folder is all its own" "" "$(find "$data" ! -user nobody)"
+	none "  the folder is all its own" find "$data" ! -user nobody
 	up_stop
 	code "--user nobody for the folder of root" 1 "belongs to user 0" alm up --data-dir "$dir/server" --user nobody --listen 127.0.0.1:0 --metrics-listen off
 	code "--user is for root" 1 "only root can become another user" \
@@ -121,15 +121,16 @@ has "the program is at a random place" "PIE" "$(elf -d)"
 has "  its tables are closed before it runs" "BIND_NOW" "$(elf -d)"
 has "  also for writing" "GNU_RELRO" "$(elf -l)"
 is "  the stack holds no code" "RW" "$(elf -l | awk '/GNU_STACK/ { print $(NF - 1) }')"
-is "  nothing is to be written and run" "" "$(elf -l | grep LOAD | grep RWE)"
-is "  libraries come from the system" "" "$(elf -d | grep -E 'RPATH|RUNPATH')"
+loaded() { elf -l | grep LOAD; }
+lacks "  nothing is to be written and run" loaded -- RWE
+lacks "  libraries come from the system" elf -d -- -E 'RPATH|RUNPATH'
 has "  stacks are watched" "__stack_chk_fail" "$(elf --dyn-syms)"
 has "  lengths of buffers are checked" "__memcpy_chk" "$(elf --dyn-syms)"
 # gcc writes into the debugging information what it was called with
 called=$(strings -a "$alm_bin" | grep '^GNU C17 .*fstack-protector-strong' | sort -u)
 if [ -n "$called" ]; then
 	for flag in -ftrivial-auto-var-init=zero -fzero-call-used-regs=used-gpr -fstack-clash-protection -fcf-protection; do
-		is "  every file has $flag" "" "$(grep -vF -e "$flag" <<<"$called")"
+		lacks "  every file has $flag" echo "$called" -- -vF -e "$flag"
 	done
 else
 	ok "flags of the compiler # SKIP not gcc's, or stripped"

@@ -26,7 +26,7 @@ soon "it is Blocked, and says why" "Blocked KindNotServed" \
 has "the object and its kind are named" "Monitor web: mon.example.org/v1" \
 	"$(strategy '{.status.conditions[?(@.type=="PlanReady")].message}')"
 run_step "the step shows what the server has" "$(next_steps web)"
-is "nothing was written" "" "$(k get configmap -n web web -o name 2>/dev/null)"
+none "nothing was written" k get configmap -n web web -o name --ignore-not-found
 k create -f - >/dev/null <<'END'
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

@@ -50,7 +50,7 @@ has "alm why-not names it with the step" "  next: alm rbac needs" "$(alm why-not
 alm why-not needs 1.0.0 -o json >"$dir/held.json"
 is "and ends as refused" "3" "$?"
 is "as one document, too" "blocked Forbidden" "$(jq -r '.held | .what + " " + .reason' "$dir/held.json")"
-is "none of it is written" "" "$(k get priorityclasses,clusterroles,serviceaccounts -A -o name | grep /needs)"
+lacks "none of it is written" k get priorityclasses,clusterroles,serviceaccounts -A -o name -- /needs
 alm rbac needs >rbac.yaml
 has "alm rbac tells the rules" "- priorityclasses" "$(cat rbac.yaml)"
 has "and the account" "name: app-needs" "$(cat rbac.yaml)"
@@ -106,6 +106,6 @@ k patch clusterrole alm:app:grows --type=json -p '[{"op":"replace","path":"/rule
 kept() { k get clusterrole alm:app:grows -o 'jsonpath={.rules[0].resources[0]}' 2>&1 && k get clusterrolebinding alm:app:grows -o 'jsonpath={.subjects[0].name}' 2>&1; }
 soon "the account's rights are kept as they shall be" "customresourcedefinitionsapp-grows" kept
 for app in grows needs; do k delete apptype $app >/dev/null; done
-is "and go with the app" "" "$(k get clusterroles,clusterrolebindings,rolebindings -A -o name | grep -E 'alm:app:(grows|needs)$')"
+lacks "and go with the app" k get clusterroles,clusterrolebindings,rolebindings -A -o name -- -E 'alm:app:(grows|needs)$'
 steps_ran
 finish

@@ -38,7 +38,7 @@ app() {
 		spec: {type: com.example, package: web, ${2:-}upgrade: {mode: Automatic}}
 	END
 }
-configmaps() { k get configmaps -n "$1" -o name | grep -v kube-root-ca | sed 's|configmap/||' | sort | xargs; }
+configmaps() { k get configmaps -n "$1" -o name | seek -v kube-root-ca | sed 's|configmap/||' | sort | xargs; }
 records() { k get secrets -n "$1" -l "owner=helm,name=$1" -o 'jsonpath={range .items[*]}{.metadata.labels.version} {.metadata.labels.status}{"\n"}{end}' | sort -n; }
 condition() { # APP VERSION TYPE FIELD
 	k get ist "install.$2.$1.com.example" -o "jsonpath={.status.conditions[?(@.type=='$3')].$4}" 2>/dev/null
@@ -59,7 +59,7 @@ chart 1.0.0
 app web | k create -f catalog.yaml -f - >/dev/null
 is "a release without room for its record is installed" "apptype.app.coreos.com/web" "$(app_is web "status.installedVersion = '1.0.0'" 2>&1)"
 is "with all its objects" "big1 big2" "$(configmaps web)"
-is "but has no record" "" "$(records web)"
+none "but has no record" records web
 is "which is told" RecordTooLarge "$(condition web 1.0.0 ReleaseRecorded reason)"
 has "with the release and the sizes" "the record of release web has " "$(condition web 1.0.0 ReleaseRecorded message)"
 has "and the remedy" "a smaller chart, or several, would have a record" "$(condition web 1.0.0 ReleaseRecorded message)"
@@ -67,7 +67,7 @@ rm web/templates/b.yaml
 chart 1.1.0
 app_is web "status.installedVersion = '1.1.0'" >/dev/null 2>&1
 soon "once it has room it has a record" "2 deployed" records web
-is "and nothing is told" "" "$(condition web 1.1.0 ReleaseRecorded reason)"
+none "and nothing is told" condition web 1.1.0 ReleaseRecorded reason
 # The packed record has nearly the whole 1 MiB of a Secret: what helm can store, ALM can.
 noise a big1 765000
 chart 1.1.1
@@ -109,7 +109,7 @@ record broken 3 deployed broken
 app broken | k create -f - >/dev/null
 soon "a record that is cut off is not taken over" RecordUnreadable reason broken
 has "it is named" "revision 3 of release broken in broken, made by helm: " "$(condition broken 1.2.0 PlanReady message)"
-is "nothing was applied" "" "$(configmaps broken)"
+none "nothing was applied" configmaps broken
 namespace_for bomb
 head -c 40000000 /dev/zero | tr '\0' ' ' | gzip -9 | base64 -w0 >bomb
 record bomb 1 deployed bomb

@@ -63,7 +63,7 @@ else
 	soon "a crash of the renderer is told" RenderFailed said crash 1.0.0 reason
 	has "with its cause" "crashed with signal 11" "$(said crash 1.0.0 message)"
 fi
-is "the controller lives" "" "$(kill -0 "$pid" 2>&1)"
+none "the controller lives" kill -0 "$pid"
 chart good 1.0.0 ""
 app good | k create -f - >/dev/null
 is "another app is installed" "apptype.app.coreos.com/good" "$(app_is good "status.installedVersion = '1.0.0'" 2>&1)"
@@ -79,7 +79,7 @@ chart memory 1.0.0 "$huge"
 app memory | k create -f - >/dev/null
 soon "memory that is used up is told" RenderLimit said memory 1.0.0 reason
 has "with the budget" "RenderLimit: more than 268435456 bytes of values and strings at memory/templates/a.yaml:1:" "$(said memory 1.0.0 message)"
-is "nothing of it was applied" "" "$(k get configmaps -A -o name | grep -e /crash -e /cpu -e /memory)"
+OR_EMPTY=1 lacks "nothing of it was applied" k get configmaps -A -o name -- -e /crash -e /cpu -e /memory
 for name in crash memory; do chart $name 1.1.0 ""; done
 for name in crash memory; do
 	is "$name: a better chart is installed" "apptype.app.coreos.com/$name" "$(app_is $name "status.installedVersion = '1.1.0'" 2>&1)"

@@ -117,7 +117,7 @@ k delete configmap -n alm-system inv.lost.files >/dev/null
 rm lost/l2.yaml
 k get configmap l2 -o json | jq '.metadata |= {name: "copy", labels, annotations}' | k create -f - >/dev/null
 code "a lost inventory is rebuilt by marks" 0 "" lost
-is "so that what only it named is pruned" "" "$(k get configmap l2 -o name --ignore-not-found)"
+none "so that what only it named is pruned" k get configmap l2 -o name --ignore-not-found
 is "but not what somebody has copied from it" "configmap/copy" "$(k get configmap copy -o name)"
 k delete configmap copy >/dev/null
 rm lost/l1.yaml
@@ -125,7 +125,7 @@ code "an empty folder is no wish that all goes" 3 "SourceEmpty: nothing was rend
 is "so it stays" "configmap/l1" "$(k get configmap l1 -o name)"
 empty=--accept-empty
 code "unless it is said" 0 "" lost
-is "then it is gone" "" "$(k get configmap l1 -o name --ignore-not-found)"
+none "then it is gone" k get configmap l1 -o name --ignore-not-found
 
 # Actions, groups, pruning.
 mkdir -p app && cat >crd.yaml <<'END'
@@ -167,7 +167,7 @@ END
 app() { DIR=app ROLLOUT=app.yaml run --trigger=oneoff "$@"; }
 code "L16 L18 groups with all four actions" 0 "last/thing.yaml: Finished" app
 is "L14 what exists is untouched, and told" "theirs first/seeded.yaml: Finished: exists" "$(k get configmap seeded -o 'jsonpath={.data.v}') $(DIR=app ROLLOUT=app.yaml run --trigger=oneoff | grep seeded)"
-is "L15 deleted" "" "$(k get configmap old -o name --ignore-not-found)"
+none "L15 deleted" k get configmap old -o name --ignore-not-found
 is "L16 the custom resource of a CRD of this run" "1" "$(k get thing one -o 'jsonpath={.spec.a}')"
 job=$(k get job migrate -o 'jsonpath={.metadata.uid}')
 writing "L13 again: nothing, the Secret included" 0 app
@@ -195,7 +195,7 @@ sed -i 's/one}/two}/' app/s.yaml
 rm app/b.yaml
 code "a changed Secret, an object less" 0 "" app
 is "the Secret is changed" "two" "$(k get secret s -o 'jsonpath={.data.password}' | base64 -d)"
-is "5.4 what is not there any more is pruned" "" "$(k get configmap b -o name --ignore-not-found)"
+none "5.4 what is not there any more is pruned" k get configmap b -o name --ignore-not-found
 rm app/thing.yaml app/crd.yaml
 cat >app.yaml <<'END'
 apiVersion: app.coreos.com/v1alpha1
@@ -207,7 +207,7 @@ spec:
 END
 rm app/old.yaml app/seeded.yaml app/job.yaml
 code "5.4 a CRD stays, and that is told" 0 "CustomResourceDefinition things.run.example is not deleted" app
-is "5.4 its objects do not" "" "$(k get thing one -o name --ignore-not-found)"
+none "5.4 its objects do not" k get thing one -o name --ignore-not-found
 is "2.6 the inventory has what is there" "ConfigMap default a,Secret default s" "$(objects app | paste -sd,)"
 
 # Failures: every one is told, and what comes after does not begin.
@@ -224,7 +224,7 @@ spec:
   - {name: two, steps: [{object: z.yaml, action: CreateOrUpdate}]}
 END
 DIR=fail ROLLOUT=fail.yaml code "L34 all failures are told" 1 "step one/y.yaml" run --trigger=oneoff
-is "L34 the next group does not begin" "" "$(k get configmap z -o name --ignore-not-found)"
+none "L34 the next group does not begin" k get configmap z -o name --ignore-not-found
 sed -i 's/object: \([xy]\).yaml, /&continueOnError: true, /g' fail.yaml
 DIR=fail ROLLOUT=fail.yaml code "L34 continueOnError: failed all the same" 1 "step one/x.yaml" run --trigger=oneoff
 is "L34 and the rest ran" "configmap/z" "$(k get configmap z -o name --ignore-not-found)"
@@ -325,7 +325,7 @@ END
 	grafana other 2 | k create -f - >/dev/null
 	soon "L26 one more" "2" k get deployment grafana-other -o 'jsonpath={.spec.replicas}'
 	k delete grafana main --timeout=120s >/dev/null
-	is "L40 deleted: what it made went first" "" "$(k get deployment grafana-main -o name --ignore-not-found)"
+	none "L40 deleted: what it made went first" k get deployment grafana-main -o name --ignore-not-found
 	is "L40 the other stays" "2" "$(k get deployment grafana-other -o 'jsonpath={.spec.replicas}')"
 	is "2.6 and so does its inventory, alone" "configmap/inv.grafana.default.other" "$(k get configmap -n alm-system -l app.coreos.com/bundle=grafana -o name)"
 	stop_runner

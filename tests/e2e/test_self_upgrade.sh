@@ -16,22 +16,12 @@ watching=
 ended() {
 	[ -z "$watching" ] || kill "$watching" 2>/dev/null
 	kill -9 "$(cat "$dir/acting" 2>/dev/null)" 2>/dev/null
-	up_stop
 }
-trap 'ended; rm -rf "$dir"' EXIT
 tree=$PWD
 manifest=$tree/deploy/manifests/alm.yaml
 cp tests/e2e/releases/alm-0.1.0.tgz "$catalog/"
 cd "$dir" || exit 1
-if [ -n "${ALM_TEST_CLUSTER:-}" ]; then
-	(umask 077 && cp "$ALM_TEST_CLUSTER" "$dir/kubeconfig")
-	export KUBECONFIG=$dir/kubeconfig
-	log_volume
-	trap 'ended; k delete pv/alm-log clusterrolebinding/alm-updater --ignore-not-found >/dev/null; rm -rf "$dir"' EXIT
-else
-	server_start
-fi
-insecure=$(grep -q 'insecure-skip-tls-verify: true' "$KUBECONFIG" && echo --insecure-skip-tls-verify)
+bare_cluster clusterrolebinding/alm-updater
 # shellcheck disable=SC2086 # nothing, or one flag
 alm() { timeout 130 "$alm_bin" $insecure "$@" 2>&1 | grep -v '^Warning: insecure'; return "${PIPESTATUS[0]}"; }
 act() { # the Pod of the Deployment: with the folder of the log, and the account of the chart
@@ -52,6 +42,7 @@ alm install --to-cluster --image registry.example.com/alm:0.1.0 >/dev/null
 act
 crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com -o name 2>/dev/null | wc -l; }
 WAIT_S=90 soon "it brings its CRDs" 2 crds
+timeout 60 sh -c 'until kubectl wait --for=condition=Established crd/apps.app.coreos.com crd/catalogs.app.coreos.com; do sleep 0.5; done' >/dev/null 2>&1
 alm catalog add own "dir://$catalog" --interval 2s >/dev/null
 
 # Where ALM itself is no app gets in without somebody who may write that namespace, and accounts in it.
@@ -105,5 +96,5 @@ watching=
 code "the log is whole" 0 "" "$alm_bin" audit verify --data-dir "$data"
 "$alm_bin" audit query --data-dir "$data" --subject AppType/alm --type Transition --limit 10000 -o json >transitions.json
 is "each transition is in it once, none is missing" "$(seq "$last")" "$(jq -r '.[].transitionSeq' transitions.json | sort -n | head -"$last")"
-is "nothing was forbidden to the account of ALM" "" "$(grep -i forbidden controller.err)"
+none "nothing was forbidden to the account of ALM" seek -i forbidden controller.err
 finish

@@ -107,7 +107,7 @@ is "  of a StatefulSet: a revision" "1
 2" "$(k rollout history sts/db | awk '/^[0-9]/ {print $1}')"
 k rollout undo sts/db >/dev/null 2>&1
 k rollout status sts/db --timeout=60s >/dev/null
-is "  taken back" "" "$(path sts db '{.spec.template.metadata.annotations.kubectl\.kubernetes\.io/restartedAt}')"
+none "  taken back" path sts db '{.spec.template.metadata.annotations.kubectl\.kubernetes\.io/restartedAt}'
 k scale deploy/web --replicas=3 >/dev/null
 k rollout status deploy/web --timeout=60s >/dev/null
 is "scale" 3 "$(count pods -l app=web)"

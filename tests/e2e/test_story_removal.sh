@@ -61,11 +61,11 @@ k delete etcd etcd-purple-ant >/dev/null
 quiet_for 0.5
 k delete deployment etcd-operator -n etcd >/dev/null
 quiet_for 1.5
-is "A16 drift Report: a deleted operator stays away" "" "$(deployments)"
+none "A16 drift Report: a deleted operator stays away" deployments
 app_patch '{"spec":{"paused":true}}'
 k create -f etcd-instance.yaml >/dev/null
 quiet_for 1
-is "A16 paused: an instance does not bring it back" "" "$(deployments)"
+none "A16 paused: an instance does not bring it back" deployments
 is "A16 and a condition says so" "True" "$(k get apptype etcd -o 'jsonpath={.status.conditions[?(@.type=="Paused")].status}')"
 app_patch '{"spec":{"paused":false}}'
 soon "A16 an instance brings it back" "deployment.apps/etcd-operator" deployments
@@ -105,7 +105,7 @@ rm -rf "$HOME/.kube/cache"
 # Removal
 told=$(alm delete apptype etcd --dry-run=server 2>said)
 has "A1 a dry run deletes nothing" 'apptype.app.coreos.com "etcd" deleted (server dry run)' "$told"
-is "A1 without advice to do what it does" "" "$(cat said)"
+none "A1 without advice to do what it does" cat said
 has "A1 it names what would go" "goes with it:" "$(grep -x 'goes with it:' <<<"$told")"
 has "A1 as the operator" "  Deployment etcd/etcd-operator" "$(sed -n '/^goes/,/^stays/p' <<<"$told")"
 is "A1 and what stays, with its objects" "  CustomResourceDefinition etcds.etcd.coreos.com with 1 object" "$(sed -n '/^stays/,/^with/p' <<<"$told" | grep Custom)"
@@ -121,14 +121,15 @@ is "A1 and deletes nothing" "etcd" "$(k get apptype etcd -o 'jsonpath={.metadata
 code "A1 --with-crd with another count: exit 3" 3 "not 7" alm delete apptype etcd --with-crd etcds.etcd.coreos.com=7
 is "A1 and nothing is deleted" "deployment.apps/etcd-operator" "$(deployments)"
 is "9 kubectl delete apptype" 'apptype.app.coreos.com "etcd" deleted' "$(k delete apptype etcd --cascade=foreground 2>&1 | sed 's/ from .*//')"
-is "A1 the operator is gone" "" "$(deployments)"
-is "A1 and all else of it" "" "$(k get serviceaccounts,services,configmaps,roles,rolebindings,clusterroles,clusterrolebindings -A -l app.coreos.com/app=etcd -o name 2>&1 | grep -v 'No resources')"
+none "A1 the operator is gone" deployments
+none "A1 and all else of it" k get serviceaccounts,services,configmaps,roles,rolebindings,clusterroles,clusterrolebindings -A -l app.coreos.com/app=etcd -o name
 is "A8 foreground deletion loses no instance" "etcdcluster.etcd.coreos.com/etcd-purple-ant" "$(k get etcds -o name)"
 has "A1 an Event says what stays" "CRDs and custom resources stay" "$(k get events -A --field-selector involvedObject.name=etcd,reason=Deleted -o 'jsonpath={.items[*].message}')"
 up_stop
 cluster_again
 quiet_for 2
-is "A1 after a restart nothing comes back" "" "$(k get apptypes,ist -o name 2>&1 | grep -v 'No resources')$(deployments)"
+none "A1 after a restart nothing comes back" k get apptypes,ist -o name
+none "A1 nor its operator" deployments
 is "A1 CRD and instance are still there" "customresourcedefinition.apiextensions.k8s.io/etcds.etcd.coreos.com
 etcdcluster.etcd.coreos.com/etcd-purple-ant" "$(k get crd etcds.etcd.coreos.com -o name; k get etcds -o name)"
 

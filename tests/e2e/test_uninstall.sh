@@ -11,18 +11,10 @@ command -v kubectl >/dev/null || {
 	exit 0
 }
 one=
-trap '[ -z "$one" ] || kill "$one"; up_stop; rm -rf "$dir"' EXIT
+ended() { [ -z "$one" ] || kill "$one"; }
 manifests
 cd "$dir" || exit 1
-if [ -n "${ALM_TEST_CLUSTER:-}" ]; then
-	(umask 077 && cp "$ALM_TEST_CLUSTER" "$dir/kubeconfig")
-	export KUBECONFIG=$dir/kubeconfig
-	log_volume
-	trap '[ -z "$one" ] || kill "$one"; k delete pv alm-log --ignore-not-found >/dev/null; rm -rf "$dir"' EXIT
-else
-	server_start
-fi
-insecure=$(grep -q 'insecure-skip-tls-verify: true' "$KUBECONFIG" && echo --insecure-skip-tls-verify)
+bare_cluster
 # shellcheck disable=SC2086 # nothing, or one flag
 alm() { timeout 130 "$alm_bin" $insecure "$@" 2>&1 | grep -v -e '^Warning: insecure' -e 'is left out'; return "${PIPESTATUS[0]}"; }
 
@@ -46,6 +38,7 @@ done
 one=$!
 crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com -o name | wc -l; }
 WAIT_S=90 soon "it brings its CRDs" 2 crds
+timeout 60 sh -c 'until kubectl wait --for=condition=Established crd/apps.app.coreos.com crd/catalogs.app.coreos.com; do sleep 0.5; done' >/dev/null 2>&1
 package 0.9.4 >/dev/null
 k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 has "an app is installed" etcd "$(app_is etcd "status.installedVersion = '0.9.4'" 2>&1)"
@@ -63,13 +56,13 @@ is "audit records were asked for" apiservice.apiregistration.k8s.io/v1alpha1.aud
 unanswered() { k annotate ist --all a=b --overwrite 2>&1 | grep -o 'failed calling webhook "approvals.opinstaller.coreos.com"'; }
 soon "and a webhook, which nobody answers now" 'failed calling webhook "approvals.opinstaller.coreos.com"' unanswered
 code "then it goes" 0 "The audit log stays: PersistentVolumeClaim alm-system/alm-log" alm uninstall --from-cluster --keep-apps
-is "no definition of ALM is left" "" "$(k get crd -o name | grep -E '/(apps|catalogs|installstrategies)\.')"
-is "no right of it" "" "$(k get clusterroles,clusterrolebindings,rolebindings,roles -A -o name | grep -E '/(alm:|alm-controller)')"
-is "no APIService that leads nowhere" "" "$(k get apiservices -o name | grep audit.app)"
-is "no webhook" "" "$(k get validatingwebhookconfigurations -o name | grep opinstaller)"
+lacks "no definition of ALM is left" k get crd -o name -- -E '/(apps|catalogs|installstrategies)\.'
+lacks "no right of it" k get clusterroles,clusterrolebindings,rolebindings,roles -A -o name -- -E '/(alm:|alm-controller)'
+OR_EMPTY=1 lacks "no APIService that leads nowhere" k get apiservices -o name -- audit.app
+OR_EMPTY=1 lacks "no webhook" k get validatingwebhookconfigurations -o name -- opinstaller
 is "nothing but its log" "persistentvolumeclaim/alm-log" "$(k get all,pvc,networkpolicies,pdb -n alm-system -o name | grep -v -e '^replicaset' -e '^pod/')"
 is "what it installed runs on" "deployment.apps/etcd-operator" "$(k get deployments -n etcd -o name)"
-is "and belongs to nobody" "" "$(k get deployments,services,secrets,configmaps -n etcd -o 'jsonpath={.items[*].metadata.ownerReferences}')"
+none "and belongs to nobody" k get deployments,services,secrets,configmaps -n etcd -o 'jsonpath={.items[*].metadata.ownerReferences}'
 is "the custom resources are there" etcdcluster.etcd.coreos.com/etcd-purple-ant "$(k get etcds -o name)"
 code "twice is no error" 0 "The audit log stays" alm uninstall --from-cluster
 code "the log, too" 0 "Namespace alm-system deleted" alm uninstall --from-cluster --with-log

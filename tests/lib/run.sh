@@ -10,6 +10,7 @@ set -u
 export BUILD="${BUILD:-build}"
 export CMOCKA_MESSAGE_OUTPUT=tap
 export LC_ALL=C TZ=UTC
+export GOGC=off GOMEMLIMIT=256MiB # a kubectl lives for a tenth of a second: a third of that is its garbage collector
 log=$BUILD/test-logs
 mkdir -p "$log"
 

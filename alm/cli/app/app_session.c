@@ -110,6 +110,21 @@ int app_session_patch(struct app_session *a, const struct obj *live, const struc
 	return session_send(a->session, &request, &reply, err);
 }
 
+const char *session_user(struct session *s)
+{
+	struct error ignored = ERROR_INIT;
+	struct session_reply reply;
+	CLEANUP(obj_unrefp) struct obj *review =
+		meta_skeleton("authentication.k8s.io/v1", "SelfSubjectReview", NULL, NULL);
+	const struct session_request q = {
+		.method = "POST",
+		.target = "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+		.body = review};
+	if (session_send(s, &q, &reply, &ignored) < 0)
+		return NULL;
+	return obj_str(reply.body, "status.userInfo.username");
+}
+
 int app_session_print_outcome(const struct cli *c, const char *version, const char *outcome,
 			      const char *message, const struct obj *candidate,
 			      const struct obj *strategy, struct error *err)

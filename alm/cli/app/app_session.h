@@ -37,6 +37,8 @@ int app_session_patch(struct app_session *a, const struct obj *live, const struc
 int app_session_print_outcome(const struct cli *c, const char *version, const char *outcome,
 			      const char *message, const struct obj *candidate,
 			      const struct obj *strategy, struct error *err);
+/* Who he is to the server, which knows it: a SelfSubjectReview. Arena; NULL: it does not say. */
+const char *session_user(struct session *s);
 /* What `alm status` and `alm top` show: all apps, strategies and catalogs. */
 int app_session_overview(struct session *s, struct overview_input *in, struct error *err);
 

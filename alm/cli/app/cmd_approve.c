@@ -4,24 +4,16 @@
 
 #include "alm/cli/app/app_session.h"
 #include "alm/cli/app/approve_bundle.h"
+#include "alm/cli/app/bundle_ask.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
 #include "alm/obj/meta.h"
 
 /* A server with deploy/approver.yaml wants the approver's name and compares it with who he is to
  * it; one that cannot tell takes approvals without a name. */
-static void name_approver(struct app_session *a, struct obj *patch)
+static void name_approver(const struct app_session *a, struct obj *patch)
 {
-	struct error ignored = ERROR_INIT;
-	struct session_reply reply;
-	CLEANUP(obj_unrefp) struct obj *review =
-		meta_skeleton("authentication.k8s.io/v1", "SelfSubjectReview", NULL, NULL);
-	struct session_request q = {.method = "POST",
-				    .target = "/apis/authentication.k8s.io/v1/selfsubjectreviews",
-				    .body = review};
-	if (session_send(a->session, &q, &reply, &ignored) < 0)
-		return;
-	const char *user = obj_str(reply.body, "status.userInfo.username");
+	const char *user = session_user(a->session);
 	if (user)
 		obj_set_path(patch, "spec.approvedBy", obj_string(user));
 }
@@ -68,13 +60,15 @@ static int approve_run(struct cli *c, struct error *err)
 	struct app_session a;
 	if (!cli_value(c, "reason"))
 		return error_set(err, E_USAGE, "--reason is required; it is kept in the audit log");
-	struct str kind, name;
-	if (str_cut(str_of(c->args[0]), '/', &kind, &name) && str_is(kind, "bundle") && !c->args[1])
-		return approve_bundle(c, name.ptr, err);
-	if (!c->args[1] || cli_flag(c, "prune"))
-		return error_set(
-			err, E_USAGE,
-			"want APP VERSION, or bundle/NAME --prune; see alm approve --help");
+	const char *bundle;
+	bool of_bundle =
+		cli_flag(c, "prune") || cli_flag(c, "canary") || cli_flag(c, "skip-analysis");
+	if (bundle_ask_names(c, &bundle) && (of_bundle || !c->args[1]))
+		return approve_bundle(c, bundle, err);
+	if (!c->args[1] || of_bundle)
+		return error_set(err, E_USAGE,
+				 "want APP VERSION, or bundle/NAME and what of it; see alm approve "
+				 "--help");
 	int r = app_session_open(c, c->args[0], &a, err);
 	if (!r)
 		r = approve(c, &a, err);
@@ -85,22 +79,33 @@ static int approve_run(struct cli *c, struct error *err)
 static const struct cmd_option options[] = {
 	{"reason", "TEXT", "why; kept in the audit log (required)", 0},
 	{"prune", NULL, "of a bundle: more deletes than spec.prune.maxDeletes", 0},
+	{"canary", NULL, "of a bundle: canaries of this rollout at the weight at which one waits",
+	 0},
+	{"skip-analysis", NULL,
+	 "of a bundle: figures, pauses and approvals of the revision that is rolled out are left "
+	 "out",
+	 0},
 	CLI_OUTPUT_OPTION,
 	{0},
 };
 
 const struct cmd cmd_approve = {
 	.name = "approve",
-	.usage = "alm approve APP VERSION --reason TEXT [-o json] | bundle/NAME --prune --reason "
-		 "TEXT",
-	.summary = "approve the plan of a waiting version",
+	.usage = "alm approve APP VERSION --reason TEXT [-o json] | bundle/NAME "
+		 "--prune|--canary|--skip-analysis --reason TEXT",
+	.summary = "approve the plan of a waiting version, or what a Bundle waits for",
 	.description =
 		"The approval is bound to the digest of the plan that is shown now. Exit "
 		"status 3: the version is "
 		"not installable, and the steps are printed; or it waits for no approval. "
-		"bundle/NAME --prune approves the deletes of the commit that is held, and of "
-		"no other.",
-	.examples = "alm approve etcd 0.9.6 --reason CHG-4711",
+		"bundle/NAME --prune approves the deletes of the commit that is held, --canary the "
+		"step at which canaries wait; with --skip-analysis they need no figures, pauses "
+		"and "
+		"approvals any more, but are to be ready. Each is of the revision that is there "
+		"now, "
+		"and of no other; alm abort ends it.",
+	.examples = "alm approve etcd 0.9.6 --reason CHG-4711\nalm approve bundle/web --canary "
+		    "--reason 'looks good'",
 	.options = options,
 	.args = {1, 2},
 	.run = approve_run,

@@ -14,6 +14,7 @@
 #include "alm/obj/diff.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "alm/unit/holder.h"
 
 #define FIELDS_MAX 200 /* of one object */
 #define VALUE_MAX  40  /* bytes shown of a value */
@@ -108,6 +109,19 @@ static struct obj *add_line(const struct changes *x, const char *action, const s
 	return line;
 }
 
+/* What is ALM's own, or nobody's, is not said: the colour tells it. */
+static void print_field(const struct changes *x, const struct obj *line, const char *field)
+{
+	const char *holder = obj_str(line, "controlledBy"), *manager = obj_str(line, "manager");
+	bool other = manager && !cstr_eq(holder, "alm") && !cstr_eq(holder, "kubernetes");
+	term_print("  ");
+	term_field(field, holder);
+	term_print("  %s -> %s", shown(x, obj_get(line, "before")),
+		   shown(x, obj_get(line, "after")));
+	if (other)
+		term_print("  (%s: %s)", holder, manager);
+}
+
 static void print_line(const struct changes *x, const struct obj *line)
 {
 	const char *ns = obj_str(line, "namespace"), *field = obj_str(line, "field");
@@ -115,8 +129,7 @@ static void print_line(const struct changes *x, const struct obj *line)
 	term_print("%-7s %-25s %s%s%s", obj_str(line, "action"), obj_str(line, "kind"),
 		   ns ? ns : "", ns ? "/" : "", obj_str(line, "name"));
 	if (field)
-		term_print("  %s  %s -> %s", field, shown(x, obj_get(line, "before")),
-			   shown(x, obj_get(line, "after")));
+		print_field(x, line, field);
 	else if (obj_has(line, "truncated"))
 		term_print("  more fields than are shown");
 	else if (message)
@@ -132,7 +145,9 @@ static void set_value(struct obj *line, const char *key, const struct obj *value
 		obj_set(line, key, obj_copy(value));
 }
 
-static void add_fields(const struct changes *x, const struct obj *before, const struct obj *after)
+/* live: as it is, with its managedFields. */
+static void add_fields(const struct changes *x, const struct obj *live, const struct obj *before,
+		       const struct obj *after)
 {
 	struct diff d;
 	bool secret = cstr_eq(meta_kind(after), "Secret");
@@ -142,6 +157,10 @@ static void add_fields(const struct changes *x, const struct obj *before, const 
 		bool hide = secret && !str_has_prefix(str_of(f->path), STR("metadata."));
 		struct obj *line = add_line(x, "update", after);
 		obj_set_str(line, "field", field_name(x, after, f->path));
+		const char *manager;
+		obj_set_str(line, "controlledBy",
+			    holder_word(holder_of(live, f->path, x->c->arena, &manager)));
+		obj_set_str(line, "manager", manager);
 		set_value(line, "before", f->before, hide);
 		set_value(line, "after", f->after, hide);
 	}
@@ -216,7 +235,7 @@ static int compare(struct changes *x, const struct obj *rendered, struct error *
 	x->updated += !same;
 	x->unchanged += same;
 	if (!same)
-		add_fields(x, before, after);
+		add_fields(x, live, before, after);
 	return 0;
 }
 
@@ -368,7 +387,13 @@ const struct cmd cmd_diff = {
 	.description =
 		"One line a field, from the stored plan and the live objects; each object is "
 		"sent as a dry run, nothing is written. With the installed version it tells "
-		"what has drifted. Exit status 3: the server refuses one of the objects.",
+		"what has drifted. A field that another than ALM controls has who that is (git, "
+		"person, "
+		"autoscaler, controller; the field manager), and each its colour: green is ALM's, "
+		"yellow a "
+		"person's, cyan an autoscaler's, blue a controller's, grey Kubernetes'; with -o "
+		"json "
+		"controlledBy and manager. Exit status 3: the server refuses one of the objects.",
 	.examples = "alm diff etcd --to 0.9.6",
 	.options = options,
 	.args = {1, 1},

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "alm/cli/app/app_session.h"
+#include "alm/cli/app/bundle_ask.h"
+#include "alm/cli/app/rollback_bundle.h"
 #include "alm/cli/app/rollback_try.h"
 #include "alm/cli/app/way_back.h"
 #include "alm/cli/cmds.h"
@@ -177,6 +179,11 @@ static int rollback(struct cli *c, struct app_session *a, struct error *err)
 
 static int rollback_run(struct cli *c, struct error *err)
 {
+	const char *bundle;
+	if (bundle_ask_names(c, &bundle))
+		return rollback_bundle(c, bundle, err);
+	if (c->args[1])
+		return error_set(err, E_USAGE, "want APP --to VERSION, or bundle NAME");
 	return with_app(c, rollback, err);
 }
 
@@ -192,7 +199,11 @@ static const struct cmd_option upgrade_options[] = {
 };
 
 static const struct cmd_option rollback_options[] = {
-	{"to", "VERSION", "a version of the app's history (required)", 0},
+	{"to", "VERSION",
+	 "a version of the app's history (required); of a bundle a commit, or head (default: the "
+	 "revision "
+	 "before)",
+	 0},
 	{"dry-run", NULL, "only tell what is known against it", 0},
 	{"reason", "TEXT", "why; kept in the audit log (required)", 0},
 	{"output", "FORMAT", "name; json or yaml: the outcome as one document", 'o'},
@@ -213,16 +224,23 @@ const struct cmd cmd_upgrade = {
 
 const struct cmd cmd_rollback = {
 	.name = "rollback",
-	.usage = "alm rollback APP --to VERSION --reason TEXT [--dry-run]",
+	.usage = "alm rollback APP --to VERSION --reason TEXT [--dry-run] | bundle NAME [--to "
+		 "COMMIT|head] "
+		 "--reason TEXT [--dry-run]",
 	.examples = "alm rollback etcd --to 0.9.5 --dry-run\nalm rollback etcd --to 0.9.5 --reason "
-		    "INC-12",
-	.summary = "go back to a version of the app's history",
+		    "INC-12\nalm rollback bundle web --reason INC-13",
+	.summary = "go back to a version of the app's history, or a revision of a Bundle",
 	.description =
 		"Sets spec.upgrade.to, which also keeps the app from going forward until it "
 		"is cleared. CRDs are "
 		"never downgraded. Waits until the controllers have begun or refused it; what they "
-		"refuse is taken back. Exit status 3: there is no way back.",
+		"refuse is taken back. Exit status 3: there is no way back. Of a bundle it sets "
+		"spec.source.git.commit, which is applied as a push is, and holds it there: pushes "
+		"are not "
+		"applied until --to head. status.history has the revisions that were Synced; any "
+		"other commit "
+		"of the branch is taken by its whole name.",
 	.options = rollback_options,
-	.args = {1, 1},
+	.args = {1, 2},
 	.run = rollback_run,
 };

@@ -110,13 +110,13 @@ static const struct obj *read_or_null(struct session *s, const char *target)
 
 static const char *trouble(struct cli *c, struct session *s, const struct obj *deployment)
 {
-	return own_trouble(
-		deployment,
-		read_or_null(s, "/api/v1/namespaces/" OWN_NAMESPACE
-				"/persistentvolumeclaims/alm-log"),
-		read_or_null(s, "/api/v1/namespaces/" OWN_NAMESPACE
-				"/pods?limit=10&labelSelector=app.kubernetes.io/name=alm"),
-		c->arena);
+	return own_trouble(deployment,
+			   read_or_null(s, "/api/v1/namespaces/" OWN_NAMESPACE
+					   "/persistentvolumeclaims/alm-log"),
+			   read_or_null(s,
+					"/api/v1/namespaces/" OWN_NAMESPACE
+					"/pods?limit=10&labelSelector=app.kubernetes.io/name=alm"),
+			   c->arena);
 }
 
 static int wait_available(struct cli *c, struct session *s, struct error *err)
@@ -135,8 +135,7 @@ static int wait_available(struct cli *c, struct session *s, struct error *err)
 		const char *why = trouble(c, s, o);
 		if (loop_mono(session_loop(s)) >= end)
 			return error_set(err, E_TIMEOUT, "no Pod of ALM is ready yet: %s",
-					 why ? why
-					     : "kubectl -n " OWN_NAMESPACE " describe pods");
+					 why ? why : "kubectl -n " OWN_NAMESPACE " describe pods");
 		/* What is there twice does not go away in a moment. */
 		if (why && cstr_eq(why, before) && !cstr_eq(why, told)) {
 			term_error("alm: no Pod of ALM is ready yet: %s\n", why);

@@ -37,9 +37,9 @@ static const char *of_container(const struct obj *pod, const struct obj *status,
 	const char *name = name_of(pod), *reason = obj_str(status, "state.waiting.reason");
 	const char *message = obj_str(status, "state.waiting.message");
 	if (!is_coming(reason) && obj_path(status, "lastState.terminated"))
-		return arena_fmt(a, "Pod %s ends again and again (%s): `" NS_FLAG
-				    " logs %s --previous`",
-				 name, reason, name);
+		return arena_fmt(
+			a, "Pod %s ends again and again (%s): `" NS_FLAG " logs %s --previous`",
+			name, reason, name);
 	if (!is_coming(reason))
 		return arena_fmt(a, "Pod %s: %s: %s", name, reason, message ? message : "");
 	if (obj_path(status, "state.running") && !obj_flag(status, "ready", false))

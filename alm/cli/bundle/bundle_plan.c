@@ -1,6 +1,7 @@
 #include "alm/cli/bundle/bundle_plan.h"
 
 #include "alm/base/map.h"
+#include "alm/client/access_review.h"
 #include "alm/controllers/fleet/bundle_side.h"
 #include "alm/io/http.h"
 #include "alm/obj/meta.h"
@@ -8,8 +9,6 @@
 #include "alm/unit/inventory.h"
 #include "alm/unit/prune.h"
 #include "crds/marks.h"
-
-#define HUB_CHARS 8 /* of the identity of the cluster */
 
 struct planning {
 	struct session *s;
@@ -88,15 +87,12 @@ static bool is_new_namespace(const struct planning *p, const char *ns)
 
 static struct obj *review_of(const struct resource *r, const char *ns, const char *verb)
 {
-	struct obj *o = obj_map();
-	obj_set_str(o, "apiVersion", "authorization.k8s.io/v1");
-	obj_set_str(o, "kind", "SelfSubjectAccessReview");
-	obj_set_path(o, "spec.resourceAttributes.group", obj_string(r->group));
-	obj_set_path(o, "spec.resourceAttributes.resource", obj_string(r->plural));
-	obj_set_path(o, "spec.resourceAttributes.verb", obj_string(verb));
-	if (ns)
-		obj_set_path(o, "spec.resourceAttributes.namespace", obj_string(ns));
-	return o;
+	CLEANUP(obj_unrefp) struct obj *what = obj_map();
+	obj_set_str(what, "verb", verb);
+	obj_set_str(what, "group", r->group);
+	obj_set_str(what, "resource", r->plural);
+	obj_set_str(what, "namespace", ns);
+	return access_review(what);
 }
 
 /* 1: he may. */
@@ -104,10 +100,9 @@ static int may(const struct planning *p, const struct resource *r, const char *n
 	       struct error *err)
 {
 	struct session_reply reply = {0};
-	const struct session_request q = {
-		.method = "POST",
-		.target = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-		.body = obj_keep(p->a, review_of(r, ns, verb))};
+	const struct session_request q = {.method = "POST",
+					  .target = ACCESS_REVIEWS,
+					  .body = obj_keep(p->a, review_of(r, ns, verb))};
 	if (session_send(p->s, &q, &reply, err) < 0)
 		return -err->code;
 	return obj_flag(reply.body, "status.allowed", false);
@@ -359,9 +354,9 @@ static int read_owner(struct planning *p, struct error *err)
 	const struct obj *system;
 	if (session_get(p->s, "/api/v1/namespaces/kube-system", &system, err) < 0)
 		return error_wrap(err, "the identity of the cluster");
-	p->owner_id = arena_fmt(p->a, "%.*s.%s." BUNDLE_INSTANCE, HUB_CHARS, meta_uid(system),
-				p->f->spec.name);
-	p->manager = arena_fmt(p->a, "alm:%.*s:%s", HUB_CHARS, meta_uid(system), p->f->spec.name);
+	const char *hub = unit_hub(meta_uid(system), p->a);
+	p->owner_id = unit_owner_id(hub, p->f->spec.name, BUNDLE_INSTANCE, p->a);
+	p->manager = unit_manager(hub, p->f->spec.name, p->a);
 	return 0;
 }
 

@@ -91,8 +91,10 @@ static const char feedback[] =
 	"     Each step that ends is told on standard output, and to the status of the object "
 	"that\n"
 	"     began the run; the exit status is 0 when all were done and 1 when one failed. "
-	"--audit-log FILE keeps a log of all\n"
-	"     writes and transitions (alm audit timeline unit/NAME). --feedback.webhook URL\n"
+	"--audit-log DIR/alm.db keeps a log of all\n"
+	"     writes and transitions (alm audit timeline unit/NAME --data-dir DIR; alm audit "
+	"verify).\n"
+	"     --feedback.webhook URL\n"
 	"     tells each transition as a CloudEvent, signed with --feedback.webhook.secret-file,\n"
 	"     until it is taken. --metrics-listen ADDR:PORT serves /metrics, /healthz, /readyz.\n";
 

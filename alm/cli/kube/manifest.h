@@ -15,6 +15,8 @@ struct manifest {
 		/* A definition of 2017 of which the server has the definition: with this version not
 		 * in it, and with others. write_modern() */
 		bool is_new_version, has_more;
+		const struct obj *said,
+			*there; /* of a new version: what the file says, and what is there */
 	} *items;
 	size_t n, cap;
 };

@@ -60,18 +60,43 @@ static void on_event(void *arg, const struct obj *event)
 	term_error("%.8s %-15s %s\n", strlen(time) > 11 ? time + 11 : time, reason, b.buf);
 }
 
+/* The wait goes on without. */
 static void on_closed(void *arg, const struct error *err)
 {
 	(void)arg;
-	(void)err;
+	term_error("--logs: the log tells no more: %s\n",
+		   err && err->code ? err->msg : "the server has ended its watch");
+}
+
+const char *transition_log_missing(const struct error *err, struct arena *a)
+{
+	const char *todo =
+		err->code == E_FORBIDDEN
+			? "ClusterRole alm-audit-reader gives the right to read them"
+		: err->code == E_UNAVAILABLE
+			? "whoever serves them (alm controller --records-listen) does not "
+			  "answer"
+			: "on a cluster the chart serves them with --set "
+			  "auditRecords.enabled=true (deploy/README.md)";
+	return arena_fmt(a,
+			 "--logs: no transitions are told, as auditrecords."
+			 "audit.app.coreos.com cannot be read: %s; %s",
+			 err->msg, todo);
 }
 
 struct transition_log *transition_log_start(struct session *s, struct arena *a, const char *name)
 {
-	struct error ignored = ERROR_INIT;
+	struct error err = ERROR_INIT;
 	const struct obj *list = NULL;
-	if (session_get(s, session_target(s, &records, NULL, NULL, "limit=1"), &list, &ignored) < 0)
+	if (session_get(s, session_target(s, &records, NULL, NULL, "limit=1"), &list, &err) < 0) {
+		term_error("%s\n", transition_log_missing(&err, a));
 		return NULL;
+	}
+	if (!obj_len(obj_get(list, "items"))) { /* a log has the entry that opened it */
+		term_error("--logs: no transitions are told: the server keeps no audit log "
+			   "(--no-audit)\n");
+		return NULL;
+	}
 	struct transition_log *l = xcalloc(1, sizeof(*l));
 	const char *rv = obj_str(list, "metadata.resourceVersion");
 	l->name = name;

@@ -24,6 +24,10 @@ static int join_versions(struct cli *c, struct session *s, struct manifest_item 
 		return -err->code;
 	struct obj *now = obj_keep(c->arena, obj_copy(m->o));
 	legacy_crd_join(there, now);
+	/* of these versions: whoever adds another one meanwhile is not overwritten (409) */
+	obj_set_path(now, "metadata.resourceVersion", obj_string(meta_resource_version(there)));
+	m->said = m->o;
+	m->there = there;
 	m->is_new_version = !legacy_crd_has(there, m->o);
 	m->has_more = obj_len(obj_path(now, "spec.versions")) > 1;
 	if (m->is_new_version)

@@ -163,12 +163,22 @@ static void on_failing(void *arg, const struct error *err)
 
 /* --- the run --- */
 
+/* Keys and head stand beside a log that has the name by which alm audit finds one in its folder;
+ * beside another name they may be those of another log. */
+static const char *folder_of_log(const struct run_command *c, const char *file)
+{
+	const char *slash = strrchr(file, '/');
+	if (strcmp(slash ? slash + 1 : file, "alm.db") != 0)
+		return NULL;
+	return slash ? arena_fmt(c->cli->arena, "%.*s", (int)(slash + 1 - file), file) : ".";
+}
+
 static int open_log(struct run_command *c, struct error *err)
 {
 	const char *file = cli_value(c->cli, "audit-log");
 	bool none = !file || !strcmp(file, "none");
 	struct db_config dc = {.path = none ? ":memory:" : file, .layout = DB_LAYOUT};
-	struct audit_config ac = {.loop = c->loop};
+	struct audit_config ac = {.loop = c->loop, .key_dir = none ? NULL : folder_of_log(c, file)};
 	if (db_open(&dc, &c->db, err) < 0)
 		return -err->code;
 	ac.db = c->db;

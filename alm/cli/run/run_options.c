@@ -236,7 +236,10 @@ const struct cmd_option run_options[] = {
 	{"burst", "N", "so many at once before that counts (default 10)", 0},
 	{"trigger.resource.write-status", "BOOL",
 	 "status and finalizer of the objects that begin runs are written (default true)", 0},
-	{"audit-log", "FILE", "the log of all writes, or none (default)", 0},
+	{"audit-log", "FILE",
+	 "the log of all writes, or none (default); of DIR/alm.db the keys stay in DIR, too: alm "
+	 "audit verify --data-dir DIR",
+	 0},
 	RUN_REPORT_OPTION,
 	RUN_FEEDBACK_OPTIONS,
 	{0},

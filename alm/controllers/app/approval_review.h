@@ -8,8 +8,14 @@
 #ifndef ALM_CONTROLLERS_APP_APPROVAL_REVIEW_H
 #define ALM_CONTROLLERS_APP_APPROVAL_REVIEW_H
 
+#include <stddef.h>
+
 #include "alm/base/error.h"
 #include "alm/obj/obj.h"
+
+/* Of a review: the object that is written, of which the API server takes 3 MiB; the one of before, of which
+ * etcd has 1.5 MiB; the user, and JSON around it. */
+#define APPROVAL_REVIEW_BYTES_MAX ((size_t)5 << 20)
 
 /* *ret: the review with its response, owned. E_INVALID: it is no review of a write of an
  * InstallStrategy, and so gets no verdict. */

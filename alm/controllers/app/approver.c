@@ -13,38 +13,115 @@
 /* Made by the Makefile. */
 extern const char deploy_approver_yaml[], deploy_approval_webhook_yaml[];
 
-static const char *const kinds[] = {"ValidatingAdmissionPolicy",
-				    "ValidatingAdmissionPolicyBinding"};
-static const char webhook_kind[] = "ValidatingWebhookConfiguration";
+static const char *const policy_kinds[] = {"ValidatingAdmissionPolicy",
+					   "ValidatingAdmissionPolicyBinding"};
+static const char *const webhook_kinds[] = {"ValidatingWebhookConfiguration"};
+
+/* What ties an approval: each is looked at for itself. */
+struct tie {
+	const char *id, *name, *yaml;
+	const char *const *kinds;
+	size_t n;
+	const char *member; /* its content */
+	const char *plurals, *role;
+	bool (*is_same)(const struct obj *live, const struct obj *want, const char *ca);
+};
+
+/* As they are to be with this CA; the port is where on the way to us they are. */
+static struct obj *with_ca(const struct obj *webhooks, const char *ca)
+{
+	struct obj *list = obj_copy(webhooks);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		if (ca)
+			obj_set_path(obj_at_mut(list, i), "clientConfig.caBundle", obj_string(ca));
+		obj_del_path(obj_at_mut(list, i), "clientConfig.service.port");
+	}
+	return list;
+}
+
+static bool is_same_policy(const struct obj *live, const struct obj *want, const char *ca UNUSED)
+{
+	return obj_equal(obj_get(live, "spec"), obj_get(want, "spec"));
+}
+
+static bool is_same_webhook(const struct obj *live, const struct obj *want, const char *ca)
+{
+	if (!obj_get(live, "webhooks"))
+		return false;
+	CLEANUP(obj_unrefp) struct obj *is = with_ca(obj_get(live, "webhooks"), NULL);
+	CLEANUP(obj_unrefp) struct obj *should = with_ca(obj_get(want, "webhooks"), ca);
+	return obj_equal(is, should);
+}
+
+static const struct tie ties[] = {
+	{"approver", APPROVER_POLICY, deploy_approver_yaml, policy_kinds, ARRAY_LEN(policy_kinds),
+	 "spec", "validatingadmissionpolicies and validatingadmissionpolicybindings",
+	 "alm-controller", is_same_policy},
+	{"approver-webhook", APPROVER_WEBHOOK, deploy_approval_webhook_yaml, webhook_kinds,
+	 ARRAY_LEN(webhook_kinds), "webhooks", "validatingwebhookconfigurations",
+	 "alm-controller-webhook", is_same_webhook},
+};
+
+/* The webhook only where we serve it. */
+static size_t tie_count(const struct view *v)
+{
+	return v->settings->approval_ca ? ARRAY_LEN(ties) : 1;
+}
+
+/* --- looks --- */
 
 /* One answer for one approval: it is asked after the approval was seen. */
-static const char *ask_id(const struct view *v, const struct obj *strategy)
+static const char *ask_id(const struct view *v, const struct tie *t, const struct obj *strategy)
 {
-	return arena_fmt(v->a, "approver:%s:%lld", meta_uid(strategy),
+	return arena_fmt(v->a, "%s:%s:%lld", t->id, meta_uid(strategy),
 			 (long long)meta_generation(strategy));
 }
 
-static void ask(struct obj *rows, const char *kind, const char *name)
+static const char *look_id(const struct view *v, const struct tie *t, const struct obj *strategy)
 {
-	struct obj *row = obj_map();
-	obj_set_str(row, "key", kind);
-	obj_set_str(row, "group", ADMISSION);
-	obj_set_str(row, "version", "v1");
-	obj_set_str(row, "kind", kind);
-	obj_set_str(row, "name", name);
-	obj_append(rows, row);
+	return arena_fmt(v->a, "%s:%s:before", t->id, meta_uid(strategy));
+}
+
+static void ask(const struct view *v, const struct tie *t, const char *id, struct plan *plan)
+{
+	struct obj *rows = obj_list();
+	for (size_t i = 0; i < t->n; i++) {
+		struct obj *row = obj_map();
+		obj_set_str(row, "key", t->kinds[i]);
+		obj_set_str(row, "group", ADMISSION);
+		obj_set_str(row, "version", "v1");
+		obj_set_str(row, "kind", t->kinds[i]);
+		obj_set_str(row, "name", t->name);
+		obj_append(rows, row);
+	}
+	plan_work(plan, &survey_work, id)->body = obj_keep(v->a, rows);
 }
 
 void approver_ask(const struct view *v, const struct obj *strategy, struct plan *plan)
 {
-	struct obj *rows = obj_list();
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		ask(rows, kinds[i], APPROVER_POLICY);
-	if (v->settings->approval_ca)
-		ask(rows, webhook_kind, APPROVER_WEBHOOK);
-	struct action *x = plan_work(plan, &survey_work, ask_id(v, strategy));
-	x->body = obj_keep(v->a, rows);
+	for (size_t i = 0; i < tie_count(v); i++)
+		if (!view_outcome(v, ask_id(v, &ties[i], strategy)))
+			ask(v, &ties[i], ask_id(v, &ties[i], strategy), plan);
 }
+
+/* The server has to tell it at all. */
+static bool is_asked_for(const struct view *v)
+{
+	return !v->settings->approver_is_requester && v->settings->foreign &&
+	       !(v->settings->kube_version && strstr(v->settings->kube_version, "+alm"));
+}
+
+void approver_look(const struct view *v, const struct obj *strategy, struct plan *plan)
+{
+	for (size_t i = 0; is_asked_for(v) && i < tie_count(v); i++) {
+		const char *id = look_id(v, &ties[i], strategy);
+		const struct outcome *out = view_outcome(v, id);
+		if (!out || !outcome_is_younger(out, v->now_ns, APPROVER_LOOK_NS))
+			ask(v, &ties[i], id, plan);
+	}
+}
+
+/* --- judgement --- */
 
 /* When its content, the member of this name, was last written; INT64_MAX: not known. */
 static int64_t written_at(const struct obj *o, const char *member)
@@ -75,75 +152,77 @@ static bool is_settled(const struct obj *live, const char *member, int64_t at_ns
 	return live && !meta_is_deleting(live) && written < at_ns - APPROVER_SETTLE_NS;
 }
 
-static bool policy_holds(const struct obj *found, const struct yaml_documents *want, int64_t at_ns,
-			 const char *ca UNUSED)
+/* As it was made, or as a look before the approval has found it. */
+static bool is_untouched(const struct obj *live, const struct obj *before)
 {
-	bool holds = true;
-	for (size_t i = 0; i < ARRAY_LEN(kinds) && holds; i++) {
-		const struct obj *live = obj_get(found, kinds[i]);
-		holds = i < want->n && is_settled(live, "spec", at_ns) &&
-			obj_equal(obj_get(live, "spec"), obj_get(want->items[i].value, "spec"));
+	if (!before)
+		return meta_generation(live) <= 1;
+	return cstr_eq(meta_uid(live), meta_uid(before)) &&
+	       meta_generation(live) == meta_generation(before);
+}
+
+/* found, before (NULL: nobody has looked): what is there of the kinds. */
+static bool holds(const struct tie *t, const struct yaml_documents *want, const struct obj *found,
+		  const struct obj *before, int64_t at_ns, const char *ca)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct obj *live = obj_get(found, t->kinds[i]);
+		if (i >= want->n || !is_settled(live, t->member, at_ns) ||
+		    !t->is_same(live, want->items[i].value, ca) ||
+		    !is_untouched(live, obj_get(before, t->kinds[i])))
+			return false;
 	}
-	return holds;
+	return true;
 }
 
-/* As they are to be with this CA; the port is where on the way to us they are. */
-static struct obj *with_ca(const struct obj *webhooks, const char *ca)
-{
-	struct obj *list = obj_copy(webhooks);
-	for (size_t i = 0; i < obj_len(list); i++) {
-		if (ca)
-			obj_set_path(obj_at_mut(list, i), "clientConfig.caBundle", obj_string(ca));
-		obj_del_path(obj_at_mut(list, i), "clientConfig.service.port");
-	}
-	return list;
-}
-
-static bool webhook_holds(const struct obj *found, const struct yaml_documents *want, int64_t at_ns,
-			  const char *ca)
-{
-	const struct obj *live = obj_get(found, webhook_kind);
-	if (!want->n || !is_settled(live, "webhooks", at_ns) || !obj_get(live, "webhooks"))
-		return false;
-	CLEANUP(obj_unrefp) struct obj *is = with_ca(obj_get(live, "webhooks"), NULL);
-	CLEANUP(obj_unrefp) struct obj *should =
-		with_ca(obj_get(want->items[0].value, "webhooks"), ca);
-	return obj_equal(is, should);
-}
-
-static bool holds(const char *yaml,
-		  bool (*in_force)(const struct obj *, const struct yaml_documents *, int64_t,
-				   const char *),
-		  const struct obj *found, int64_t at_ns, const char *ca)
+static bool is_tied(const struct view *v, const struct tie *t, const struct obj *strategy,
+		    const struct outcome *out, int64_t at_ns)
 {
 	struct error err = ERROR_INIT;
 	struct yaml_documents docs = {0};
-	bool r = yaml_parse(str_of(yaml), &docs, &err) >= 0 && in_force(found, &docs, at_ns, ca);
+	const char *const *ca = v->settings->approval_ca;
+	const struct outcome *before = view_outcome(v, look_id(v, t, strategy));
+	bool r = yaml_parse(str_of(t->yaml), &docs, &err) >= 0 &&
+		 holds(t, &docs, out->value, before && !before->code ? before->value : NULL, at_ns,
+		       ca ? *ca : NULL);
 	yaml_documents_release(&docs);
 	return r;
-}
-
-/* found is of this approval, and has the webhook only where we serve it. */
-static bool is_tied(const struct obj *found, int64_t at_ns, const char *const *ca)
-{
-	return holds(deploy_approver_yaml, policy_holds, found, at_ns, NULL) ||
-	       (ca && holds(deploy_approval_webhook_yaml, webhook_holds, found, at_ns, *ca));
 }
 
 enum approver_answer approver_is_known(const struct view *v, const struct obj *strategy)
 {
 	int64_t at_ns;
+	bool asks = false;
 	const char *at = obj_str(meta_last_entry(strategy, "approvedBy"), "time");
 	if (v->settings->approver_is_requester)
 		return APPROVER_KNOWN;
 	if (!v->settings->foreign || !at || !clock_parse(str_of(at), &at_ns))
 		return APPROVER_CLAIMED;
-	if (v->settings->kube_version && strstr(v->settings->kube_version, "+alm"))
+	if (!is_asked_for(v))
 		return APPROVER_KNOWN; /* alm server ties it by itself */
-	const struct outcome *out = view_outcome(v, ask_id(v, strategy));
-	if (!out)
-		return APPROVER_ASKED;
-	return !out->code && is_tied(out->value, at_ns, v->settings->approval_ca)
-		       ? APPROVER_KNOWN
-		       : APPROVER_CLAIMED;
+	for (size_t i = 0; i < tie_count(v); i++) {
+		const struct outcome *out = view_outcome(v, ask_id(v, &ties[i], strategy));
+		if (out && !out->code && is_tied(v, &ties[i], strategy, out, at_ns))
+			return APPROVER_KNOWN;
+		asks = asks || !out;
+	}
+	return asks ? APPROVER_ASKED : APPROVER_CLAIMED;
+}
+
+const char *approver_trouble(const struct view *v, const struct obj *strategy)
+{
+	for (size_t i = 0; is_asked_for(v) && i < tie_count(v); i++) {
+		const struct tie *t = &ties[i];
+		const struct outcome *out = view_outcome(v, ask_id(v, t, strategy));
+		const char *remedy = arena_fmt(
+			v->a, "; rule \"get\" on it is in ClusterRole %s of deploy/manifests",
+			t->role);
+		if (out && out->code)
+			return arena_fmt(v->a,
+					 "nobody knows whether spec.approvedBy is who approved, as "
+					 "%s %s cannot be read: %s%s",
+					 t->plurals, t->name, out->msg,
+					 out->code == E_FORBIDDEN ? remedy : "");
+	}
+	return NULL;
 }

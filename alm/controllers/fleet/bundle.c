@@ -10,10 +10,13 @@
 #include "alm/controllers/app/controllers.h"
 #include "alm/controllers/app/keys.h"
 #include "alm/controllers/app/spec_seen.h"
+#include "alm/controllers/fleet/bundle_asks.h"
+#include "alm/controllers/fleet/bundle_history.h"
 #include "alm/controllers/fleet/bundle_orphans.h"
 #include "alm/controllers/fleet/bundle_side.h"
 #include "alm/controllers/fleet/bundle_spec.h"
 #include "alm/controllers/fleet/bundle_state.h"
+#include "alm/controllers/fleet/bundle_steer.h"
 #include "alm/controllers/work/shared.h"
 #include "alm/controllers/work/watched.h"
 #include "alm/controllers/work/works.h"
@@ -35,6 +38,7 @@ struct bundle_pass {
 	struct bundle_now now;
 	const struct outcome *read;
 	struct bundle_facts facts;
+	struct bundle_held held;
 	enum bundle_state was, is;
 };
 
@@ -62,6 +66,9 @@ static int bundle_begin(const struct view *v, const char *key, struct plan *plan
 	if (v->settings->foreign &&
 	    obj_i64(o, "status.observedGeneration", 0) != meta_generation(o))
 		spec_seen_once(v, plan, o);
+	bundle_asks_plan(v, o, &s->now, plan);
+	if (s->now.rewritten)
+		bundle_rewritten_plan(v, o, s->now.read, plan);
 	return STEP_CONTINUE;
 }
 
@@ -183,6 +190,8 @@ static int bundle_judge(const struct view *v, const char *key, struct plan *plan
 					 .run = run,
 					 .newer = !s->spec.paused && (other || retry == 0)};
 	s->is = bundle_state_of(&s->facts);
+	const struct obj *record = s->now.job && !s->facts.newer ? s->now.job->record : NULL;
+	bundle_held_judge(unit_record_is_open(record) ? record : NULL, v->now_ns, plan, &s->held);
 	return STEP_CONTINUE;
 }
 
@@ -264,7 +273,12 @@ static const char *message_of(const struct view *v, const struct bundle_pass *s)
 	}
 	const char *revision = revision_text(s->facts.newer ? s->now.read : s->now.source, v->a);
 	const char *waits = waits_text(s);
-	return *waits ? arena_fmt(v->a, "%s; %s", revision, waits) : revision;
+	const char *pin = s->spec.commit ? arena_fmt(v->a,
+						     "; spec.source.git.commit holds it there: alm "
+						     "rollback bundle/%s --to head ends that",
+						     s->spec.name)
+					 : "";
+	return arena_fmt(v->a, "%s%s%s%s", revision, pin, *waits ? "; " : "", waits);
 }
 
 static const char *ready_of(const struct bundle_pass *s)
@@ -283,24 +297,32 @@ static const char *ready_of(const struct bundle_pass *s)
 	return status ? status : "Unknown";
 }
 
+/* One that is there while it is so. */
+static void hold_condition(const struct view *v, const struct bundle_pass *s, struct obj *list,
+			   bool holds, const char *type, const char *reason, const char *message)
+{
+	if (holds)
+		set_condition(v, s, list, type, "True", reason, message);
+	else
+		condition_remove(list, type);
+}
+
 /* Deletes that wait for somebody, and what is not known of what nobody declared. */
 static void set_held(const struct view *v, const struct bundle_pass *s, struct obj *list)
 {
 	const struct obj *record = s->now.job ? s->now.job->record : NULL;
 	bool is_swept = s->spec.sweeps && !s->facts.deleting;
+	bool is_revision = s->facts.run == RUN_HELD && !s->facts.newer;
 	const char *held = is_swept ? obj_str(record, "orphansHeld") : NULL;
 	const char *unknown = is_swept ? obj_str(record, "orphansUnknown") : NULL;
-	if (s->facts.run == RUN_HELD && !s->facts.newer)
-		set_condition(v, s, list, "PruneHeld", "True", "PruneHeld",
-			      obj_str(record, "message"));
-	else if (held)
-		set_condition(v, s, list, "PruneHeld", "True", "OrphansHeld", held);
-	else
-		condition_remove(list, "PruneHeld");
-	if (unknown)
-		set_condition(v, s, list, "OrphansUnknown", "True", "ListFailed", unknown);
-	else
-		condition_remove(list, "OrphansUnknown");
+	hold_condition(v, s, list, is_revision || held, "PruneHeld",
+		       is_revision ? "PruneHeld" : "OrphansHeld",
+		       is_revision ? obj_str(record, "message") : held);
+	hold_condition(v, s, list, unknown != NULL, "OrphansUnknown", "ListFailed", unknown);
+	hold_condition(v, s, list, s->held.data_ns != 0, "AnalysisHeld", "AnalysisHeld",
+		       s->held.data_text);
+	hold_condition(v, s, list, s->held.asked_ns != 0, "ApprovalPending", "ApprovalPending",
+		       s->held.asked_text);
 }
 
 static void set_conditions(const struct view *v, const struct bundle_pass *s, struct obj *list)
@@ -319,13 +341,10 @@ static void set_conditions(const struct view *v, const struct bundle_pass *s, st
 			      s->invalid.code ? "SpecInvalid" : reason_of(r, source),
 			      s->invalid.code ? s->invalid.msg : r->msg);
 	set_held(v, s, list);
-	if (s->spec.paused)
-		set_condition(v, s, list, "Paused", "True", "Paused", "spec.paused");
-	else
-		condition_remove(list, "Paused");
+	hold_condition(v, s, list, s->spec.paused, "Paused", "Paused", "spec.paused");
 }
 
-static void set_run(const struct bundle_pass *s, struct obj *status)
+static void set_run(const struct view *v, const struct bundle_pass *s, struct obj *status)
 {
 	static const char *const copied[] = {"commit", "author", "subject", "signer"};
 	const struct obj *source = s->facts.newer ? s->now.read : s->now.source;
@@ -333,6 +352,8 @@ static void set_run(const struct bundle_pass *s, struct obj *status)
 	const char *commit = obj_str(source, "commit");
 	if (!commit || s->facts.deleting)
 		return;
+	bundle_steer_since(&s->now, s->facts.newer,
+			   s->is == BUNDLE_SYNCED || s->is == BUNDLE_DEGRADED, status);
 	obj_set(status, "revision", obj_stringf("git:%s", commit));
 	obj_set_str(status, "revisionDigest", obj_str(source, "digest"));
 	for (size_t i = 0; i < ARRAY_LEN(copied); i++) {
@@ -344,6 +365,7 @@ static void set_run(const struct bundle_pass *s, struct obj *status)
 	obj_set_int(status, "objects", obj_i64(source, "objects", 0));
 	obj_del(status, "kept");
 	obj_del(status, "deleted");
+	obj_del(status, "canaries");
 	if (!job)
 		return;
 	const struct obj *kept = obj_get(job->record, "kept");
@@ -352,6 +374,21 @@ static void set_run(const struct bundle_pass *s, struct obj *status)
 	if (obj_has(job->record, "pruned"))
 		obj_set_int(status, "deleted", obj_i64(job->record, "pruned", 0));
 	obj_set(status, "groups", feedback_groups(job->unit, job->record));
+	struct obj *canaries = feedback_canaries(job->unit, job->record);
+	if (canaries)
+		obj_set(status, "canaries", canaries);
+	if (s->is == BUNDLE_SYNCED)
+		bundle_history_add(status, source, v->now_ns);
+}
+
+static void tell_orphans(const struct view *v, const struct bundle_pass *s, struct obj *status)
+{
+	const struct obj *record = s->now.job ? s->now.job->record : NULL;
+	bool asks = s->spec.sweeps && !bundle_orphans_known(record) && v->ops->said;
+	CLEANUP(obj_unrefp) struct obj *said =
+		asks ? v->ops->said(v->ops_arg, meta_uid(s->o)) : NULL;
+	bundle_orphans_tell(&s->spec, record, said, s->spec.paused || s->is != BUNDLE_SYNCED,
+			    status);
 }
 
 static int bundle_tell(const struct view *v, const char *key, struct plan *plan, struct error *err)
@@ -363,9 +400,8 @@ static int bundle_tell(const struct view *v, const char *key, struct plan *plan,
 	struct obj *list = obj_copy_list(obj_path(s->o, "status.conditions"));
 	(void)bundle_way(s->was, s->is, way);
 	set_conditions(v, s, list);
-	set_run(s, status);
-	bundle_orphans_tell(&s->spec, s->now.job ? s->now.job->record : NULL,
-			    s->spec.paused || s->is != BUNDLE_SYNCED, status);
+	set_run(v, s, status);
+	tell_orphans(v, s, status);
 	obj_set_int(status, "observedGeneration", meta_generation(s->o));
 	obj_set_str(status, "state", bundle_state_name(s->is));
 	obj_set(status, "conditions", list);

@@ -12,23 +12,23 @@ static struct obj *first_of(const struct obj *all, bool rests)
 	return list;
 }
 
-void bundle_orphans_tell(const struct bundle_spec *spec, const struct obj *record, bool rests,
-			 struct obj *status)
+bool bundle_orphans_known(const struct obj *record)
+{
+	return obj_has(record, "orphans");
+}
+
+void bundle_orphans_tell(const struct bundle_spec *spec, const struct obj *record,
+			 const struct obj *said, bool rests, struct obj *status)
 {
 	static const char *const copied[] = {"orphanCount", "orphansDigest"};
-	const struct obj *was = obj_get(status, "orphans"), *now = obj_get(record, "orphans");
-	struct obj *list = first_of(now ? now : was, rests);
-	for (size_t i = 0; now && i < ARRAY_LEN(copied); i++) {
-		obj_del(status, copied[i]);
-		if (obj_has(record, copied[i]))
-			obj_set(status, copied[i], obj_ref(obj_get(record, copied[i])));
-	}
-	if (spec->sweeps && obj_len(list)) {
-		obj_set(status, "orphans", list);
-		return;
-	}
-	obj_unref(list);
+	const struct obj *from = bundle_orphans_known(record) ? record : said;
 	obj_del(status, "orphans");
 	for (size_t i = 0; i < ARRAY_LEN(copied); i++)
 		obj_del(status, copied[i]);
+	if (!spec->sweeps || !obj_len(obj_get(from, "orphans")))
+		return;
+	obj_set(status, "orphans", first_of(obj_get(from, "orphans"), rests));
+	for (size_t i = 0; i < ARRAY_LEN(copied); i++)
+		if (obj_has(from, copied[i]))
+			obj_set(status, copied[i], obj_ref(obj_get(from, copied[i])));
 }

@@ -13,12 +13,14 @@
 struct bundle_now {
 	/* What was read last; NULL: nothing. {"commit", "author", "subject", "digest", "objects"} */
 	const struct obj *read;
+	bool rewritten;             /* what ran before is none of its ancestors */
 	const struct unit_job *job; /* what is run; NULL: nothing was begun */
 	const struct obj *source;   /* of the job, as read */
-	int64_t generation;         /* of the Bundle when it began */
-	unsigned failures;          /* of attempts, in a row */
-	int64_t ended_ns;           /* of the last one */
-	bool hooked;                /* a push was told since the last reading began */
+	const char *since;  /* when its rollout began: status.rollingSince; NULL: nothing is run */
+	int64_t generation; /* of the Bundle when it began */
+	unsigned failures;  /* of attempts, in a row */
+	int64_t ended_ns;   /* of the last one */
+	bool hooked;        /* a push was told since the last reading began */
 };
 
 /* shared.bundles; borrowed until the next turn. */

@@ -99,6 +99,13 @@ static int read_path(const char *text, struct arena *a, const char **ret, struct
 	return 0;
 }
 
+/* As git prints it in full, so no option and no other name can be made of it. */
+static bool is_commit(const char *s)
+{
+	size_t n = strlen(s);
+	return (n == 40 || n == 64) && strspn(s, "0123456789abcdef") == n;
+}
+
 static int read_source(const struct obj *o, struct arena *a, struct bundle_spec *b,
 		       struct error *err)
 {
@@ -109,6 +116,7 @@ static int read_source(const struct obj *o, struct arena *a, struct bundle_spec 
 	b->secret = obj_str(o, "spec.source.git.secretRef.name");
 	b->hook_secret = obj_str(o, "spec.source.git.hookSecretRef.name");
 	b->keys = obj_str(o, "spec.source.git.verify.keysRef.name");
+	b->commit = obj_str(o, "spec.source.git.commit");
 	if (!b->url)
 		return invalid("spec.source.git.url", "it is missing", err);
 	bool is_ssh = git_url_is_ssh(b->url);
@@ -118,6 +126,9 @@ static int read_source(const struct obj *o, struct arena *a, struct bundle_spec 
 		return invalid("spec.source.git.verify.keysRef.name", "want a ConfigMap", err);
 	if (!is_branch(b->branch))
 		return invalid("spec.source.git.branch", "this is no name of a branch", err);
+	if (obj_path(o, "spec.source.git.commit") && !(b->commit && is_commit(b->commit)))
+		return invalid("spec.source.git.commit",
+			       "want the whole name, as git rev-parse HEAD prints it", err);
 	return read_path(path ? path : "", a, &b->path, err);
 }
 
@@ -210,7 +221,6 @@ static int read_name(const struct obj *o, struct bundle_spec *b, struct error *e
 static int check_unbuilt(const struct obj *o, struct error *err)
 {
 	static const char *const unbuilt[] = {
-		"spec.source.git.commit",
 		"spec.source.git.rewrites",
 		"spec.clusters",
 		"spec.config",

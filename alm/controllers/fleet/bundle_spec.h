@@ -14,9 +14,10 @@
 struct bundle_spec {
 	const char *name;
 	const char *url, *branch, *path, *secret; /* path "": the root; secret NULL: none */
-	const char *hook_secret;                  /* who knows it may say that there is a push */
-	const char *keys;    /* ConfigMap with the keys that sign the head; NULL: nobody asks */
-	const char *rollout; /* NULL: none */
+	const char *commit;      /* read instead of the branch's head; NULL: that */
+	const char *hook_secret; /* who knows it may say that there is a push */
+	const char *keys;        /* ConfigMap with the keys that sign the head; NULL: nobody asks */
+	const char *rollout;     /* NULL: none */
 	int64_t interval_ns;
 	const char *ns;      /* of objects that name none */
 	const char *account; /* "system:serviceaccount:NS:NAME"; NULL: ALM itself */

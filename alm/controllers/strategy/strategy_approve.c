@@ -76,12 +76,18 @@ static struct action *approval_row(struct strategy_pass *s, const char *reason, 
 	obj_set_path(body, "version.from",
 		     obj_string(s->app->installed ? s->app->installed->version : ""));
 	obj_set_path(body, "version.to", obj_string(s->ref->version));
+	struct approver by = approver_of(s);
+	const char *trouble = by.known ? NULL : approver_trouble(s->v, s->ref->o);
+	obj_set_str(body, "message", trouble);
 	struct action *x = plan_row(s->plan, "Approval", s->ref->o, reason, NULL, body);
 	x->chain = s->app->name;
-	struct approver by = approver_of(s);
 	x->actor = arena_strdup(s->v->a, by.name);
 	x->actor_via = arena_strdup(s->v->a, by.manager);
 	x->actor_known = by.known;
+	if (trouble) {
+		x->event_type = "Warning";
+		x->message = trouble;
+	}
 	return x;
 }
 
@@ -275,6 +281,8 @@ enum ensured strategy_ensure_approved(struct strategy_pass *s)
 		s->keep_status = true;
 		return WAITING;
 	}
+	if (!given)
+		approver_look(s->v, s->ref->o, s->plan);
 	if (!given && s->approval)
 		withdraw_approval(s);
 	const char *reason = wants(s, &message);

@@ -23,6 +23,7 @@ static const unit_step_fn attempt[] = {
 	unit_hold_main,    /* what it is run for does not go before it was pruned */
 	unit_look,         /* every object is known, or known to be absent */
 	unit_rebuild,      /* it knows what it had */
+	unit_heed_abort,   /* before the first group, and before what is pruned */
 	unit_judge,        /* nobody else's; kinds that are served, or will be */
 	unit_judge_prune,  /* not too much of what was goes */
 	unit_note,         /* the inventory has what will be there */
@@ -75,7 +76,7 @@ static int unit_begin(const struct view *v, const char *key, struct plan *plan, 
 	s->former_ns = v->ops->left(v->ops_arg, "unit:begun", late, late);
 	plan->as_caller = true;
 	plan->as = job->as;
-	plan->manager = arena_fmt(v->a, "alm:%s:%s", s->unit->hub, s->unit->bundle);
+	plan->manager = unit_manager(s->unit->hub, s->unit->bundle, v->a);
 	plan_hide(plan, s->unit->doc);
 	s->record = begin_record(s);
 	s->back = obj_has(s->record, "back") && !cstr_eq(obj_str(s->record, "state"), "Failed");

@@ -41,19 +41,35 @@ static void keep_deadline(struct acting *x)
 		plan_requeue_after(x->s->plan, left);
 		return;
 	}
-	if (left > -timeout && unit_canary_end_overdue(x->s, x->record, x->why.buf) == WAITING)
+	if (left > -timeout &&
+	    unit_canary_stop(x->s, x->record, "ProgressDeadline", x->why.buf) == WAITING) {
+		plan_requeue_after(x->s->plan, left + timeout);
 		return;
+	}
 	CLEANUP(xfreep) char *why = xstrdup(x->why.buf);
 	strbuf_clear(&x->why);
 	strbuf_addf(&x->why, "ProgressDeadline: %s", why);
 	x->failed = true;
 }
 
+/* A person has had enough of it: what has begun ends, and nothing begins. DONE: nobody said so, or a canary
+ * goes first. */
+static enum ensured end_aborted(struct acting *x)
+{
+	const char *told = unit_told(x->s, "abort");
+	if (!told || unit_canary_stop(x->s, x->record, "Aborted", told) == WAITING)
+		return DONE;
+	strbuf_addf(&x->why, "Aborted: %s", told);
+	x->failed = true;
+	return ENDED;
+}
+
 static enum step_state run_step(struct acting *x)
 {
 	if (!x->record)
 		begin(x);
-	unit_act(x);
+	if (end_aborted(x) == DONE)
+		unit_act(x);
 	keep_deadline(x);
 	if (x->failed) {
 		set_state(x, "Failed");
@@ -156,16 +172,17 @@ static struct turn_group *turns_of(struct unit_pass *s, const struct unit_part *
 static enum rollout_end walk(struct unit_pass *s, const struct unit_part *part)
 {
 	struct turn_group *turns = turns_of(s, part);
+	bool none_begins = unit_told(s, "abort");
 	for (bool moved = true; moved;) {
 		enum rollout_end end = rollout_next(turns, part->n, part->parallel);
 		moved = false;
 		for (size_t g = 0; g < part->n; g++)
 			for (size_t i = 0; i < turns[g].n; i++) {
 				struct turn_step *turn = &turns[g].steps[i];
-				if (!turn->go)
-					continue;
 				const char *id = unit_step_id(s, part, g, i);
 				struct obj *steps = obj_get_mut(s->course, "steps");
+				if (!turn->go || (none_begins && !obj_has(steps, id)))
+					continue;
 				struct acting x = {.s = s,
 						   .step = &part->groups[g].steps[i],
 						   .id = id,
@@ -210,9 +227,37 @@ enum ensured unit_walk(struct unit_pass *s, const char **ret_why)
 	return DONE;
 }
 
+static bool is_under_way(const struct unit_pass *s)
+{
+	OBJ_EACH (it, obj_get(s->course, "steps"))
+		if (cstr_eq(obj_str(it.value, "state"), "InProgress"))
+			return true;
+	return false;
+}
+
+static enum ensured turn_back_aborted(struct unit_pass *s, const char *told)
+{
+	struct arena *a = s->v->a;
+	const char *failed = tell_steps(s, "Failed");
+	bool has_it = strstr(failed, told);
+	return unit_turn_back(s, "Aborted",
+			      has_it ? failed
+				     : arena_fmt(a, "%s%s%s", told, *failed ? "\n" : "", failed));
+}
+
+enum ensured unit_heed_abort(struct unit_pass *s)
+{
+	const char *told = unit_told(s, "abort");
+	return !told || is_under_way(s) ? DONE : turn_back_aborted(s, told);
+}
+
 enum ensured unit_roll_out(struct unit_pass *s)
 {
-	const char *why = NULL;
+	const char *why = NULL, *told = unit_told(s, "abort");
 	enum ensured state = unit_walk(s, &why);
+	if (told && (state == ENDED || !is_under_way(s)))
+		return turn_back_aborted(s, told);
+	if (told)
+		return WAITING;
 	return state == ENDED ? unit_turn_back(s, "StepFailed", why) : state;
 }

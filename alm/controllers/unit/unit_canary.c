@@ -161,6 +161,15 @@ static void tell_abort(const struct look *l, const char *text)
 		->event_type = "Warning";
 }
 
+/* "50: REASON (claimed by BY)" of its Bundle. */
+static const char *approval(const struct look *l)
+{
+	const struct unit_pass *s = l->c->s;
+	const char *told = unit_told(s, "approve");
+	int64_t weight = obj_i64(obj_get(s->job->steer, "approve"), "weight", 0);
+	return told ? arena_fmt(s->v->a, "%lld: %s", (long long)weight, told) : NULL;
+}
+
 /* What a person has told the canary: who it was is in the log of the server. */
 static void tell_hand(const struct look *l)
 {
@@ -168,6 +177,8 @@ static void tell_hand(const struct look *l)
 	const struct obj *live = l->canary.live;
 	const char *approve = meta_annotation(live, CANARY_APPROVE),
 		   *skip = meta_annotation(live, CANARY_SKIP);
+	approve = approve ? approve : approval(l);
+	skip = skip ? skip : unit_told(l->c->s, "skip");
 	if (!live || (!approve && !skip))
 		return;
 	const char *text =
@@ -207,8 +218,11 @@ static enum canary_goes abort_it(struct look *l)
 		return CANARY_GOES_ON;
 	reason = arena_strdup(a, reason ? reason : "Aborted");
 	message = arena_strdup(a, message ? message : "");
-	tell_abort(l, why_of(l, reason, message));
-	l->c->why = arena_fmt(a, "CanaryAborted: %s", why_of(l, reason, message));
+	l->c->why = why_of(l, reason, message);
+	if (obj_flag(l->record, "promoted", false))
+		return CANARY_HAS_ENDED;
+	tell_abort(l, l->c->why);
+	l->c->why = arena_fmt(a, "CanaryAborted: %s", l->c->why);
 	return CANARY_HAS_ENDED;
 }
 
@@ -233,6 +247,15 @@ static enum canary_goes act(struct look *l, const struct canary_turn *turn)
 	return CANARY_GOES_ON;
 }
 
+/* Of a Bundle there is one word for all of its canaries. */
+static const char *how_to_approve(const struct unit_pass *s)
+{
+	return s->job->is_steered
+		       ? arena_fmt(s->v->a, "alm approve bundle/%s --canary --reason TEXT",
+				   s->unit->bundle)
+		       : NULL;
+}
+
 static enum canary_goes go_on(struct look *l)
 {
 	struct unit_pass *s = l->c->s;
@@ -242,6 +265,8 @@ static enum canary_goes go_on(struct look *l)
 	load(l, replicas ? replicas : 1);
 	struct canary_facts f = {.primary = unit_found(s, l->c->row),
 				 .canary = l->canary.live,
+				 .told = s->job->steer,
+				 .how = how_to_approve(s),
 				 .placed = unit_is_placed(s, &l->canary),
 				 .now_ns = s->v->now_ns};
 	tell_hand(l);
@@ -293,6 +318,11 @@ static enum canary_goes begin(struct look *l, struct obj *all, const char *key)
 		if (!needed)
 			return CANARY_NONE;
 	}
+	const char *told = unit_told(c->s, "abort");
+	if (told) { /* of another Deployment of its step one goes */
+		c->why = arena_fmt(c->s->v->a, "Aborted: %s", told);
+		return CANARY_HAS_ENDED;
+	}
 	if (!is_healthy(p)) {
 		c->why =
 			"PrimaryNotHealthy: the live Deployment has no available replica to compare"
@@ -332,19 +362,22 @@ void unit_canary_fail(struct canary_pass *c, const char *message)
 	plan_requeue_after(c->s->plan, NS_PER_MS);
 }
 
-enum ensured unit_canary_end_overdue(struct unit_pass *s, struct obj *record, const char *why)
+enum ensured unit_canary_stop(struct unit_pass *s, struct obj *record, const char *reason,
+			      const char *why)
 {
 	struct obj *all = obj_has(record, "canary") ? obj_get_mut(record, "canary") : NULL;
 	CLEANUP(xfreep) char *text = xstrdup(why ? why : "");
 	OBJ_EACH (it, all) {
 		struct obj *one = obj_get_mut(all, it.key);
-		if (!cstr_eq(obj_str(one, "end"), "abort"))
-			canary_end(one, "ProgressDeadline", text);
+		const char *end = obj_str(one, "end");
+		if (cstr_eq(end, "abort"))
+			continue;
+		if (end)
+			obj_set_bool(one, "promoted", true);
+		canary_end(one, reason, text);
+		plan_requeue_after(s->plan, NS_PER_MS);
 	}
-	if (!obj_len(all))
-		return DONE;
-	plan_requeue_after(s->plan, NS_PER_MS);
-	return WAITING;
+	return obj_len(all) ? WAITING : DONE;
 }
 
 /* --- of the whole unit --- */

@@ -34,9 +34,10 @@ enum canary_goes unit_canary(struct canary_pass *c);
 enum ensured unit_canary_end(struct canary_pass *c);
 /* P could not be made so: the next reconcile ends it. */
 void unit_canary_fail(struct canary_pass *c, const char *message);
-/* The time of the step is over: each canary that it has begun ends for that reason, and goes. DONE: there is
- * none. */
-enum ensured unit_canary_end_overdue(struct unit_pass *s, struct obj *record, const char *why);
+/* The time of the step is over, or a person has had enough: each canary that it has begun ends for
+ * that reason, and goes; one that was good already goes and was not aborted. DONE: there is none. */
+enum ensured unit_canary_stop(struct unit_pass *s, struct obj *record, const char *reason,
+			      const char *why);
 /* The objects that canaries of the unit are about to make go behind those of *to, which has room for
  * all objects of the unit. */
 void unit_canary_lines(const struct unit_pass *s, struct inventory *to);

@@ -143,7 +143,8 @@ void unit_check(struct unit_pass *s, const struct unit_step *step, size_t row,
 	struct check_input in = {.live = live,
 				 .metrics = unit_metrics(s, rule, key, record, false),
 				 /* readiness is all that it takes */
-				 .unmeasured = s->back || is_skipped(record, key),
+				 .unmeasured =
+					 s->back || is_skipped(record, key) || unit_told(s, "skip"),
 				 .held_ns = unit_held_ns(s, record),
 				 .since_ns = obj_i64(record, "sinceNs", 0),
 				 .now_ns = s->v->now_ns,

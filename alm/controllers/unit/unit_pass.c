@@ -4,6 +4,7 @@
 #include "alm/controllers/work/works.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
+#include "alm/unit/canary.h"
 #include "crds/marks.h"
 
 /* --- ends --- */
@@ -96,6 +97,12 @@ const char *unit_id(const struct unit_pass *s, const char *what)
 {
 	return arena_fmt(s->v->a, "unit:%s:%lld:%s%s", s->key, (long long)s->job->attempt,
 			 s->back ? "back:" : "", what);
+}
+
+/* What is said is of the unit that was to be applied, not of the way back. */
+const char *unit_told(const struct unit_pass *s, const char *what)
+{
+	return s->back ? NULL : canary_told(s->job->steer, what, s->v->a);
 }
 
 /* --- objects --- */

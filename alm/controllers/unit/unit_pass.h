@@ -135,7 +135,10 @@ extern const struct unit_host unit_run_host; /* of what this process was told to
 
 /* Every step acts whose turn it is. *ret_why: what is waited for; ENDED: all failures. */
 enum ensured unit_walk(struct unit_pass *s, const char **ret_why);
-/* Group after group, until all steps are done. */
+/* A person has had enough of it, and no step is under way that would end for that: the attempt goes
+ * back. DONE: nobody said so, or a step is. */
+enum ensured unit_heed_abort(struct unit_pass *s);
+/* Group after group, until all steps are done; aborted, none begins. */
 enum ensured unit_roll_out(struct unit_pass *s);
 
 /* --- unit_keep.c --- */
@@ -180,6 +183,9 @@ struct obj *unit_decorate(const struct unit_pass *s, const struct obj *from, con
  * the step. NULL: nothing. */
 const char *unit_refusal(const struct unit_pass *s, const struct unit_entry *e,
 			 const struct obj *record);
+
+/* What a person told the unit that is applied (unit_job.steer), in one line; NULL: nothing. */
+const char *unit_told(const struct unit_pass *s, const char *what);
 
 void unit_succeed(struct unit_pass *s);
 /* The attempt is over. ENDED. */

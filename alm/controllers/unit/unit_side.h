@@ -29,8 +29,9 @@ struct controller;
 struct unit_sweep {
 	const struct obj *namespaces; /* at least one */
 	int64_t interval_ns, grace_ns, max_deletes;
-	const char *approved;    /* digest of the orphans whose deletion somebody wants; NULL */
-	const struct obj *known; /* told by a former process: record.orphans; NULL: none */
+	const char *approved; /* digest of the orphans whose deletion somebody wants; NULL */
+	const struct obj *
+		known; /* told before this attempt, as record.orphans: what no writer of a status can forge; NULL: none */
 };
 
 /* Running or RollingBack: the attempt goes on. */
@@ -46,6 +47,10 @@ struct unit_job {
 	bool touches; /* its finalizer and its status are written */
 	/* Where it is from, for the log: {"commit", "author", "subject"}; NULL: nobody says. */
 	const struct obj *source;
+	/* What a person says of it while it runs: {"approve": {"weight", "reason", "by"}, "skip":
+	 * {"reason", "by"}, "abort": {..}} (bundle_steer.h); NULL: nothing. */
+	const struct obj *steer;
+	bool is_steered; /* there is a Bundle that says it */
 	const char
 		*as; /* user name of the account that all is done as; NULL: who runs this process */
 	const char *inventory_ns;

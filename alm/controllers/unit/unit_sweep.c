@@ -5,6 +5,7 @@
  * A write since that list changes the resourceVersion, which the delete names: so whoever adopts, keeps
  * or declares an orphan at the last moment has it. */
 #include "alm/base/clock.h"
+#include "alm/base/map.h"
 #include "alm/base/visible.h"
 #include "alm/controllers/unit/unit_pass.h"
 #include "alm/controllers/work/works.h"
@@ -21,7 +22,7 @@ struct sweep {
 	const struct outcome *list;
 	struct stray *strays;
 	size_t n, total;
-	const struct obj *known; /* orphans told before */
+	const struct map *known; /* uid -> since, of the orphans told before */
 	struct obj *told;        /* under construction */
 	bool held;
 	bool deletes; /* some, now */
@@ -56,12 +57,17 @@ static struct inventory lines_of(const struct unit_pass *s)
 	return all;
 }
 
-static const struct obj *orphan_of(const struct obj *list, const char *uid)
+/* uid -> since, in the arena. */
+static struct map *sinces_of(const struct obj *list, struct arena *a)
 {
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (cstr_eq(obj_str(obj_at(list, i), "uid"), uid))
-			return obj_at(list, i);
-	return NULL;
+	struct map *m = map_new(NULL);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *o = obj_at(list, i);
+		const char *uid = obj_str(o, "uid"), *since = obj_str(o, "since");
+		if (uid && since)
+			map_set(m, uid, arena_strdup(a, since));
+	}
+	return m;
 }
 
 /* --- when it goes --- */
@@ -73,11 +79,11 @@ static const char *text_of(int64_t ns, struct arena *a)
 	return arena_strdup(a, text);
 }
 
-/* What somebody has written into a status is no time that has not come yet. */
+/* What a former process told before its clock was set back is no time that has not come yet. */
 static int64_t since_of(const struct sweep *x, const struct stray *t)
 {
 	int64_t at, now = x->s->v->now_ns;
-	const char *text = obj_str(orphan_of(x->known, meta_uid(t->row)), "since");
+	const char *text = map_get(x->known, meta_uid(t->row));
 	return text && clock_parse(str_of(text), &at) && at < now ? at : now;
 }
 
@@ -99,22 +105,23 @@ static const char *refusal(const struct sweep *x, const struct stray *t)
 	return no && no->code && no->code != E_CONFLICT && no->code != E_NOTFOUND ? no->msg : NULL;
 }
 
+static const struct delete_entry ends = {"OrphanDeleted", "OrphanDeleteRefused",
+					 "OrphanDeleteUnknown"};
+
 static void delete_it(struct sweep *x, const struct stray *t, const struct obj *orphan)
 {
-	struct arena *a = x->s->v->a;
 	struct obj *body = obj_map();
-	struct obj *subject = obj_keep(a, obj_copy(t->row));
-	obj_del(subject, "by");
 	obj_set(body, "what",
 		obj_stringf("%s %s/%s was not declared since %s", meta_kind(t->row),
 			    meta_namespace(t->row), meta_name(t->row), obj_str(orphan, "since")));
 	obj_set_str(body, "bundle", x->s->unit->bundle);
 	obj_set_str(body, "by", obj_str(orphan, "by"));
-	plan_row(x->s->plan, "Observe", subject, "OrphanDeleted", meta_uid(t->row), body);
 	if (!x->deletes) /* it is listed again whatever becomes of the deletes */
 		unit_forget(x->s, STRAYS);
 	x->deletes = true;
-	plan_delete(x->s->plan, subject, "Background");
+	struct action *gone = plan_delete(x->s->plan, t->row, "Background");
+	gone->ends = &ends;
+	gone->body = obj_keep(x->s->v->a, body);
 }
 
 /* Its time has come: it goes, if what is known of it is young. */
@@ -195,12 +202,13 @@ static void judge(struct sweep *x)
 		stray_list(x->list->value, &lines, s->unit->owner_id, s->v->a, &x->n, &x->total);
 	stray_digest(x->strays, x->n, digest);
 	x->held = is_held(x, digest, &doomed);
-	x->known = obj_has(s->record, "orphans")
-			   ? obj_keep(s->v->a, obj_copy(obj_get(s->record, "orphans")))
-			   : x->rules->known;
+	const struct obj *own = obj_get(s->record, "orphans");
+	CLEANUP(map_freep) struct map *known = sinces_of(own ? own : x->rules->known, s->v->a);
+	x->known = known;
 	x->told = obj_list();
 	for (size_t i = 0; i < x->n; i++)
 		tell(x, &x->strays[i]);
+	x->known = NULL;
 	obj_set(s->record, "orphans", x->told);
 	obj_set_int(s->record, "orphanCount", (int64_t)x->total);
 	set_or_del(s->record, "orphansDigest", x->held ? digest : NULL);

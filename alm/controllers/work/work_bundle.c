@@ -46,8 +46,6 @@ static int append(struct work *w, const char *reason, const struct obj *source, 
 static int append_revision(struct work *w, const struct bundle_news *news, struct error *err)
 {
 	size_t n = obj_len(news->skipped);
-	if (news->rewritten && append(w, "HistoryRewritten", news->read, false, err) < 0)
-		return -err->code;
 	if (news->unknown && append(w, "HistoryUnknown", news->read, false, err) < 0)
 		return -err->code;
 	for (size_t i = n; i > 0; i--)

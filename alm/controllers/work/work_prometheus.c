@@ -46,7 +46,12 @@ static void proxied(void *arg, const struct client_reply *reply)
 {
 	struct work *w = arg;
 	w->call = NULL;
-	end(w, reply->text, reply->err);
+	struct error err = ERROR_INIT;
+	if (reply->err && (reply->err->code == E_UNAVAILABLE || reply->err->code == E_NOTFOUND)) {
+		err = *reply->err; /* an address by hand is none for an API server, and it does not say so */
+		error_wrap(&err, "the API server, which proxies a Service to Pods alone");
+	}
+	end(w, reply->text, err.code ? &err : reply->err);
 }
 
 static void ask_service(struct work *w, const char *service)

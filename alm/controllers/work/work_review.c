@@ -6,6 +6,7 @@
  * is allowed. */
 #include <string.h>
 
+#include "alm/client/access_review.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
@@ -19,10 +20,6 @@
  * and of what is in none. ("" is refused.) */
 #define NO_NAMESPACE "-"
 
-static const struct resource access_reviews = {.group = "authorization.k8s.io",
-					       .version = "v1",
-					       .plural = "selfsubjectaccessreviews",
-					       .kind = "SelfSubjectAccessReview"};
 static const struct resource rules_reviews = {.group = "authorization.k8s.io",
 					      .version = "v1",
 					      .plural = "selfsubjectrulesreviews",
@@ -103,27 +100,6 @@ static void conclude(struct work *w)
 
 /* --- one by one --- */
 
-static struct obj *review_of(const struct obj *q)
-{
-	static const char *const keys[] = {"verb",        "group",     "resource",
-					   "subresource", "namespace", "name"};
-	struct obj *o = obj_map(), *attributes = obj_map();
-	bool path = obj_has(q, "path");
-	obj_set_str(o, "apiVersion", "authorization.k8s.io/v1");
-	obj_set_str(o, "kind", "SelfSubjectAccessReview");
-	obj_set_path(o, "metadata", obj_map());
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		const char *text = obj_str(q, keys[i]);
-		if (text && *text)
-			obj_set_str(attributes, keys[i], text);
-	}
-	if (path)
-		obj_set_str(attributes, "path", obj_str(q, "path"));
-	obj_set_path(o, path ? "spec.nonResourceAttributes" : "spec.resourceAttributes",
-		     attributes);
-	return o;
-}
-
 static void reviewed(void *arg, const struct client_reply *reply);
 
 /* The first that is open of those that no lane has, with all that are about the same. */
@@ -151,7 +127,7 @@ static void lane_next(struct lane *l)
 			conclude(w);
 		return;
 	}
-	CLEANUP(obj_unrefp) struct obj *o = review_of(question(w, l->at));
+	CLEANUP(obj_unrefp) struct obj *o = access_review(question(w, l->at));
 	l->call = client_create(w->client, &access_reviews, NULL, o, &as, reviewed, l);
 }
 

@@ -72,7 +72,6 @@ struct bundle_news {
 	const struct obj *read,
 		*skipped; /* the head; those between that were never run, newest first */
 	bool is_new;      /* another commit than was read before */
-	bool rewritten;   /* the one that was run before is no ancestor of it */
 	bool unknown;     /* whether it is one is not known: it lies too far back */
 };
 /* err NULL: news is there. */

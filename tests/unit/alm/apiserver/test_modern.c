@@ -104,6 +104,26 @@ static void test_modern__a_definition_is_changed_by_its_file(void **state)
 	assert_int_equal(a.status, 422); /* no resourceVersion, as of any definition */
 }
 
+/* What the definition of another version says of the whole is not lost: labels, names, conversion. */
+static void test_modern__another_version_brings_what_it_says(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = server();
+	static const char second[] =
+		"{\"apiVersion\":\"apiextensions.k8s.io/v1beta1\",\"kind\":"
+		"\"CustomResourceDefinition\",\"metadata\":{\"name\":\"etcds.2.etcd.coreos.com\","
+		"\"labels\":{\"team\":\"db\"}},\"spec\":{\"group\":\"2.etcd.coreos.com\","
+		"\"version\":2,\"scope\":\"Namespaced\",\"names\":{\"plural\":\"etcds\","
+		"\"singular\":\"etcd\",\"kind\":\"EtcdCluster\",\"shortNames\":[\"ec\"]}}}";
+	struct answer a = apifake_do(f, "POST", OLD_CRDS, second);
+	assert_int_equal(a.status, 200);
+	a = apifake_do(f, "GET", CRD, NULL);
+	assert_int_equal(obj_len(obj_path(a.json, "spec.versions")), 2);
+	assert_string_equal(obj_str(a.json, "metadata.labels.team"), "db");
+	assert_string_equal(obj_as_string(obj_at(obj_path(a.json, "spec.names.shortNames"), 0)),
+			    "ec");
+}
+
 static void test_modern__a_put_keeps_the_other_versions(void **state)
 {
 	(void)state;
@@ -212,6 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_modern__a_definition_is_there_by_its_old_name),
 		cmocka_unit_test(test_modern__a_definition_is_changed_by_its_file),
+		cmocka_unit_test(test_modern__another_version_brings_what_it_says),
 		cmocka_unit_test(test_modern__a_put_keeps_the_other_versions),
 		cmocka_unit_test(test_modern__a_definition_of_v1beta1_is_changed),
 		cmocka_unit_test(test_modern__groups_without_end),

@@ -161,10 +161,16 @@ static void test_audit_gap__the_new_log_goes_on_where_the_objects_are(void **sta
 		assert_ok(audit_announced(w.log.audit, uid, had[i], &said, &err), &err);
 		assert_true(obj_equal(said, obj_get(w.live[i], "status")));
 		obj_unref(said);
+		/* nobody has said that in this log: it is what stood there */
+		assert_int_equal(audit_said(w.log.audit, uid, &said, &err), -E_NOTFOUND);
 	}
 	assert_int_equal(head_of(w.log.audit, "uid-2"), 0); /* it is not live */
 	audit_log_fill(&w.log, 8, 8);
 	assert_int_equal(head_of(w.log.audit, "uid-2"), 1);
+	CLEANUP(obj_unrefp) struct obj *status = NULL;
+	assert_ok(audit_said(w.log.audit, "uid-2", &status, &err), &err);
+	assert_non_null(status);
+	assert_int_equal(audit_said(w.log.audit, "uid-nobody", &status, &err), -E_NOTFOUND);
 	audit_close(w.log.audit);
 	teardown(&w, &r);
 }

@@ -27,7 +27,7 @@ struct fixture {
 	struct arena *a;
 	char dir[32];
 	const char *bare, *url, *mirror;
-	const char *applied;
+	const char *applied, *commit;
 	bool done, rewritten, unknown;
 	struct error err;
 	const char *head;
@@ -137,6 +137,7 @@ static void read_branch(struct fixture *f)
 				       .branch = "main",
 				       .path = "",
 				       .dir = f->mirror,
+				       .commit = f->commit,
 				       .applied = f->applied};
 	(void)git_read_start(&f->failing.base, &rq, came, f);
 	wait_for(f);
@@ -313,6 +314,83 @@ static void test_git_mirror__what_lies_further_back_is_not_known(void **state)
 	assert_true(f->unknown);
 }
 
+/* A commit of the branch is read instead of its head, and that rewrites no history; what a fork has
+ * beside the branch, or lies too far back, is none of it. */
+static void test_git_mirror__a_commit_of_the_branch(void **state)
+{
+	struct fixture *f = *state;
+	first_reading(f);
+	const char *first = f->head;
+	push_many(f, 60);
+	read_branch(f);
+	f->applied = f->head;
+	f->commit = first;
+	shell(f, "rm -rf mirror"); /* the head alone is fetched at first */
+	read_branch(f);
+	assert_ok(-f->err.code, &f->err);
+	assert_string_equal(f->head, first);
+	assert_false(f->rewritten);
+	assert_false(f->unknown);
+	assert_int_equal(f->n_skipped, 0);
+	assert_int_equal(f->n_files, 1);
+	shell(f, "cd w; git checkout -q --orphan fork; git commit -q -m fork; git push -q origin "
+		 "fork; "
+		 "git rev-parse fork >../fork");
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(STRBUF_SMALL);
+	assert_ok(file_read(arena_fmt(f->a, "%s/fork", f->dir), &text, &f->err), &f->err);
+	f->commit = arena_fmt(f->a, "%.40s", text.buf);
+	read_branch(f);
+	assert_int_equal(f->err.reason, REASON_BRANCH_NOT_FOUND);
+	assert_non_null(strstr(f->err.msg, "nor one of the 1000 before it"));
+	f->commit = "0123456789abcdef0123456789abcdef01234567";
+	read_branch(f);
+	assert_int_equal(f->err.reason, REASON_BRANCH_NOT_FOUND);
+}
+
+/* Only what git says is not there is not there; nobody is told that a branch was rewritten, or lacks a commit, for
+ * a server or a mirror that fails. */
+static void test_git_mirror__why_a_commit_is_not_found(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *argument, *but_with, *says;
+		int code;
+		enum error_reason reason;
+	} rows[] = {
+		{"merge-base", NULL, "fatal: Failed to traverse parents of commit", E_UNAVAILABLE,
+		 REASON_SOURCE_UNREACHABLE},
+		{"merge-base", NULL, "fatal: Not a valid commit name", E_NOTFOUND,
+		 REASON_BRANCH_NOT_FOUND},
+		{"fetch", "--depth=1", "fatal: unable to connect: Connection refused",
+		 E_UNAVAILABLE, REASON_SOURCE_UNREACHABLE},
+		{"fetch", "--depth=1", "fatal: Authentication failed", E_UNAUTHORIZED,
+		 REASON_CREDENTIALS_REJECTED},
+	};
+	first_reading(f);
+	const char *first = f->head;
+	push_many(f, 3);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		shell(f, "rm -rf mirror");
+		f->commit = first;
+		f->failing.argument = rows[i].argument;
+		f->failing.but_with = rows[i].but_with;
+		f->failing.says = arena_fmt(f->a, "echo '%s' >&2; exit 128", rows[i].says);
+		read_branch(f);
+		if (f->err.code != rows[i].code || f->err.reason != rows[i].reason)
+			fail_msg("%s: %d %s", rows[i].says, f->err.code, f->err.msg);
+	}
+	f->commit = NULL;
+	f->applied = first;
+	f->failing.argument = "merge-base";
+	f->failing.but_with = NULL;
+	f->failing.says = "echo 'fatal: Failed to traverse parents of commit' >&2; exit 128";
+	read_branch(f);
+	assert_ok(-f->err.code, &f->err);
+	assert_false(f->rewritten);
+	assert_true(f->unknown);
+	f->failing.argument = NULL;
+}
+
 /* --- by ssh --- */
 
 static void read_by_ssh(struct fixture *f, const char *says)
@@ -430,6 +508,8 @@ int main(void)
 		TEST(a_history_that_is_too_large_is_left_out),
 		TEST(a_lost_mirror_makes_no_rewritten_history),
 		TEST(what_lies_further_back_is_not_known),
+		TEST(a_commit_of_the_branch),
+		TEST(why_a_commit_is_not_found),
 		TEST(a_key_is_there_while_the_server_is_talked_to),
 		TEST(what_ssh_says),
 	};

@@ -354,6 +354,24 @@ static void test_injected_ca__webhooks_have_it_each(void **state)
 	assert_true(injected_ca_webhooks.has(none, "new")); /* nothing is to be written */
 }
 
+/* What it saw before says nothing of what another one that led has put there. */
+static void test_injected_ca__who_leads_again_sees_it_in_place_first(void **state)
+{
+	struct fixture *f = *state;
+	lead(f);
+	loop_fake_step(f->loop, 2450 * NS_PER_DAY);
+	look_writes(f);
+	look_finds_it_in_place(f);
+	injected_ca_lead(f->ca, false);
+	loop_fake_run(f->loop, INJECTED_CA_SETTLE_NS + INJECTED_CA_LOOK_NS);
+	assert_int_equal(f->n_sign, 1);
+	put_get(f);
+	injected_ca_lead(f->ca, true);
+	loop_fake_settle(f->loop);
+	assert_int_equal(f->n_sign, 1);
+	assert_trusts_signer(f, 2);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_injected_ca__##name, setup, teardown)
@@ -361,6 +379,7 @@ int main(void)
 		TEST(who_leads_writes_it_over_the_revision_that_was_read),
 		TEST(of_two_that_lead_one_is_refused_and_looks_again),
 		TEST(a_new_one_signs_when_all_have_heard_of_it),
+		TEST(who_leads_again_sees_it_in_place_first),
 		TEST(it_is_waited_anew_when_it_was_taken_away),
 		TEST(a_restart_goes_on_with_the_same_two),
 		TEST(one_that_signs_nothing_more_is_replaced_at_once),

@@ -113,12 +113,53 @@ static void test_alerts_of__each_state_that_lasts_is_reported(void **state)
 		}
 }
 
+/* target 21: each way to rest in a failure, and what is held too long, has one alert. */
+static void test_alerts_of__a_bundle_that_rests_or_is_held(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *type, *status, *reason, *name; /* NULL: none */
+	} rows[] = {
+		{"Ready", "False", "Stopped", "ALMInstallFailed"},
+		{"Ready", "False", "RolledBack", "ALMInstallFailed"},
+		{"Ready", "False", "Blocked", "ALMInstallFailed"},
+		{"Ready", "False", "Invalid", "ALMBundleInvalid"},
+		{"Ready", "True", "SourceFailed", "ALMSourceStale"}, /* what is there is kept */
+		{"Ready", "True", "Synced", NULL},
+		{"Ready", "True", "Rolling", NULL},
+		{"PruneHeld", "True", "PruneHeld", "ALMPruneHeld"},
+		{"AnalysisHeld", "True", "AnalysisHeld", "ALMAnalysisHeld"},
+		{"AnalysisHeld", "False", "AnalysisHeld", NULL},
+		{"ApprovalPending", "True", "ApprovalPending", "ALMApprovalPending"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char text[512];
+		snprintf(
+			text, sizeof(text),
+			"{\"kind\":\"Bundle\",\"metadata\":{\"name\":\"web\"},\"status\":{"
+			"\"revision\":\"git:1\",\"conditions\":[{\"type\":\"%s\",\"status\":\"%s\","
+			"\"reason\":\"%s\",\"message\":\"why\"}]}}",
+			rows[i].type, rows[i].status, rows[i].reason);
+		CLEANUP(obj_unrefp) struct obj *o = parsed(text);
+		CLEANUP(obj_unrefp) struct obj *list = alerts_of(o);
+		const struct obj *a = obj_at(list, 0);
+		assert_int_equal(obj_len(list), rows[i].name != NULL);
+		if (!rows[i].name)
+			continue;
+		assert_string_equal(obj_str(a, "labels.alertname"), rows[i].name);
+		assert_string_equal(obj_str(a, "labels.bundle"), "web");
+		assert_string_equal(obj_str(a, "labels.version"), "git:1");
+		assert_string_equal(obj_str(a, "annotations.message"), "why");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_alerts_of__each_state_that_lasts_is_reported),
 		cmocka_unit_test(test_alerts_of__a_blocked_upgrade_fires_in_mode_automatic_only),
 		cmocka_unit_test(test_alerts_of__each_kind_has_its_alerts),
+		cmocka_unit_test(test_alerts_of__a_bundle_that_rests_or_is_held),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,6 +96,25 @@ static void test_object_metrics__catalogs(void **state)
 	check(m, "alm_catalog", NULL);
 }
 
+static void test_object_metrics__a_bundle(void **state)
+{
+	(void)state;
+	CLEANUP(metrics_freep) struct metrics *m = metrics_new();
+	CLEANUP(obj_unrefp) struct obj *held =
+		yaml("metadata: {name: web}\nstatus: {state: Rolling, conditions: [{type: "
+		     "AnalysisHeld, status: 'True', reason: x, message: y}]}");
+	CLEANUP(obj_unrefp) struct obj *done =
+		yaml("metadata: {name: web}\nstatus: {state: Synced}");
+	object_metrics_bundle(m, held, false);
+	check(m, "alm_bundle_state{", "alm_bundle_state{bundle=\"web\",state=\"Rolling\"} 1\n");
+	check(m, "alm_bundle_held{", "alm_bundle_held{bundle=\"web\",reason=\"AnalysisHeld\"} 1\n");
+	object_metrics_bundle(m, done, false);
+	check(m, "alm_bundle_state{", "alm_bundle_state{bundle=\"web\",state=\"Synced\"} 1\n");
+	check(m, "alm_bundle_held", NULL);
+	object_metrics_bundle(m, done, true);
+	check(m, "alm_bundle", NULL);
+}
+
 static void test_object_metrics__a_migration(void **state)
 {
 	(void)state;
@@ -138,6 +157,7 @@ int main(void)
 		cmocka_unit_test(test_object_metrics__phases_and_approvals),
 		cmocka_unit_test(test_object_metrics__what_is_overdue),
 		cmocka_unit_test(test_object_metrics__catalogs),
+		cmocka_unit_test(test_object_metrics__a_bundle),
 		cmocka_unit_test(test_object_metrics__a_migration),
 		cmocka_unit_test(test_object_metrics__records_and_searches),
 	};

@@ -53,10 +53,34 @@ static void test_executor_decisions__each_is_reported_once(void **state)
 	work_fixture_release(&f);
 }
 
+/* The key of what is no Decision may have lines of a stranger: they hide nothing. */
+static void test_executor_decisions__lines_are_of_decisions_alone(void **state)
+{
+	(void)state;
+	struct work_fixture f;
+	const struct executor_host host = {.observed = observed};
+	static const char *const keys[] = {"u:approved: 50: ok\n", "u:approved: x\nu:approved: 50",
+					   "u:approved: 50", ""};
+	work_fixture_init_as(&f, false, &host);
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		struct plan p;
+		work_fixture_plan(&p);
+		struct obj *about = obj_keep(p.a, meta_skeleton("v1", "ConfigMap", "", "t"));
+		obj_set_path(about, "metadata.uid", obj_string("u"));
+		(void)plan_row(&p, "Observe", about, "CanarySteered", keys[i], obj_map());
+		int64_t before = audit_last_seq(f.audit);
+		work_fixture_run(&f, &p);
+		assert_int_equal(audit_last_seq(f.audit) - before, 1);
+	}
+	assert_int_equal(reconcile(&f, "DriftLeft", "\n"), 2); /* an empty line is not told */
+	work_fixture_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_executor_decisions__each_is_reported_once),
+		cmocka_unit_test(test_executor_decisions__lines_are_of_decisions_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -343,6 +343,49 @@ static void test_executor_writes__an_answer_that_is_the_end_of_it(void **state)
 	}
 }
 
+/* The newest Observe entry says how the delete ended; what was refused alike is not told again. */
+static void test_executor_writes__how_a_delete_ended_has_an_entry(void **state)
+{
+	static const struct delete_entry ends = {"Gone", "Refused", "Unknown"};
+	static const struct {
+		struct given g;
+		const char *reason, *message; /* reason NULL: no new one */
+	} cases[] = {
+		{{403, "Forbidden", E_FORBIDDEN, ""}, "Refused", "it says Forbidden"},
+		{{403, "Forbidden", E_FORBIDDEN, ""}, NULL, NULL},
+		{{409, "Conflict", E_CONFLICT, ""}, "Refused", "it says Conflict"},
+		{{422, "Invalid", E_INVALID, ""}, "Refused", "it says Invalid"},
+		{{0, "", E_IO, ""}, "Unknown", NULL},
+		{{404, "NotFound", E_NOTFOUND, ""}, "Gone", "it says NotFound"},
+		{{200, "", 0, ""}, "Gone", NULL},
+	};
+	struct fixture f;
+	(void)state;
+	setup(&f);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct plan p;
+		work_fixture_plan(&p);
+		add(&p, DELETE, "c");
+		p.head->ends = &ends;
+		p.head->body = obj_keep(p.a, obj_map());
+		obj_set_str(obj_keep(p.a, obj_ref(p.head->body)), "by", "kubectl");
+		give(&f, DELETE, "c", &cases[i].g);
+		work_fixture_run(&f.w, &p);
+		struct error err;
+		CLEANUP(obj_unrefp) struct obj *row = NULL;
+		assert_ok(audit_row_get(f.w.audit, audit_last_seq(f.w.audit), &row, &err), &err);
+		assert_string_equal(obj_str(row, "type"), cases[i].reason ? "Observe" : "Write");
+		if (!cases[i].reason)
+			continue;
+		assert_string_equal(obj_str(row, "reason"), cases[i].reason);
+		assert_string_equal(obj_str(row, "body.by"), "kubectl");
+		assert_string_equal(obj_str(row, "subject.uid"), "u1");
+		if (cases[i].message)
+			assert_non_null(strstr(obj_str(row, "body.message"), cases[i].message));
+	}
+	teardown(&f);
+}
+
 /* The server gives the revision that there was: nothing has changed. */
 static void test_executor_writes__what_changes_nothing_says_so(void **state)
 {
@@ -414,6 +457,7 @@ int main(void)
 		cmocka_unit_test(test_executor_writes__a_request_has_all_of_its_action),
 		cmocka_unit_test(test_executor_writes__each_answer_of_each_verb),
 		cmocka_unit_test(test_executor_writes__an_answer_that_is_the_end_of_it),
+		cmocka_unit_test(test_executor_writes__how_a_delete_ended_has_an_entry),
 		cmocka_unit_test(test_executor_writes__what_changes_nothing_says_so),
 		cmocka_unit_test(test_executor_writes__a_stage_ends_before_the_next_begins),
 	};

@@ -126,7 +126,8 @@ static void test_plan__moves_every_text_of_an_action(void **state)
 		offsetof(struct action, metadata_only), /* and guards */
 		offsetof(struct action, rights_version),
 		offsetof(struct action, rights_since_ns),
-		offsetof(struct action, step), /* of a constant table */
+		offsetof(struct action, ends), /* constant, as is the next one */
+		offsetof(struct action, step),
 		offsetof(struct action, work),
 	};
 	enum { WORDS = sizeof(struct action) / sizeof(char *) };

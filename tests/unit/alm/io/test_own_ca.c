@@ -99,6 +99,38 @@ static void test_own_ca__is_due_when_a_third_of_its_life_is_left(void **state)
 		  &f->err);
 }
 
+/* What it signs would outlive it: for its last day it is as one that has ended. */
+static void test_own_ca__signs_nothing_on_its_last_day(void **state)
+{
+	struct fixture *f = *state;
+	int64_t from, until;
+	open_ca(f);
+	assert_ok(tls_lifetime(f->ca.now.cert, &from, &until, &f->err), &f->err);
+	loop_fake_step(f->loop, until - OWN_CA_LAST_NS - NS_PER_S - loop_now(f->loop));
+	assert_false(own_ca_is_over(&f->ca));
+	loop_fake_step(f->loop, 2 * NS_PER_S);
+	assert_true(own_ca_is_over(&f->ca));
+}
+
+/* Only one that is not there is made: what cannot be read may be what all clients trust. */
+static void test_own_ca__what_cannot_be_read_is_not_replaced(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(strbuf_release) struct strbuf large = STRBUF_INIT((size_t)1 << 20);
+	CLEANUP(strbuf_release) struct strbuf found = STRBUF_INIT((size_t)1 << 20);
+	char path[64];
+	open_ca(f);
+	while (large.len <= (size_t)64 << 10)
+		strbuf_adds(&large, f->ca.now.cert);
+	in_dir(f, "x-ca.crt", path);
+	assert_ok(file_write_atomic(path, strbuf_str(&large), 0600, &f->err), &f->err);
+	own_ca_release(&f->ca);
+	assert_int_equal(own_ca_open(&f->ca, &f->err), -E_LIMIT);
+	assert_non_null(strstr(f->err.msg, path));
+	assert_ok(file_read(path, &found, &f->err), &f->err);
+	assert_string_equal(found.buf, large.buf);
+}
+
 static void assert_bundle(struct fixture *f, const char *first, const char *second)
 {
 	CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT(65536);
@@ -209,6 +241,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_own_ca__is_made_once_and_kept),
 		TEST(test_own_ca__is_due_when_a_third_of_its_life_is_left),
+		TEST(test_own_ca__signs_nothing_on_its_last_day),
+		TEST(test_own_ca__what_cannot_be_read_is_not_replaced),
 		TEST(test_own_ca__another_stands_beside_it_until_the_switch),
 		TEST(test_own_ca__a_switch_that_was_killed_is_ended),
 		TEST(test_own_ca__a_successor_whose_time_has_not_come_is_made_again),

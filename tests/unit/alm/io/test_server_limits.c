@@ -53,6 +53,27 @@ static void close_all(int *fds, size_t n)
 		close(fds[i]);
 }
 
+/* A server may take larger bodies than the others, or only smaller ones. */
+static void test_server_limits__a_body_of_its_own_size(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *more, *want;
+	} cases[] = {
+		{"Content-Length: 5000000" CRLF "Expect: 100-continue" CRLF, "HTTP/1.1 100 "},
+		{"Content-Length: 5000001" CRLF "Expect: 100-continue" CRLF, "HTTP/1.1 413 "},
+	};
+	listen_with(f, (struct server_config){.body_max = 5000000});
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		int fd = dial(f);
+		ask(fd, "POST", "/echo", NULL, cases[i].more);
+		const char *got = hear(f, fd, cases[i].want);
+		if (!strstr(got, cases[i].want))
+			fail_msg("row %zu: %s", i, got);
+		close(fd);
+	}
+}
+
 static void test_server_limits__who_asks_is_decided_before_the_body(void **state)
 {
 	struct fixture *f = *state;
@@ -416,6 +437,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
+		TEST(test_server_limits__a_body_of_its_own_size),
 		TEST(test_server_limits__who_asks_is_decided_before_the_body),
 		TEST(test_server_limits__a_small_unwanted_body_keeps_the_connection),
 		TEST(test_server_limits__bodies_have_a_budget),

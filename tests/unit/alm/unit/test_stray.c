@@ -45,6 +45,8 @@ static const struct row rows[] = {
 	{"v1", "ServiceAccount", "team", "other", "", "rights hang on it"},
 	{"rbac.authorization.k8s.io/v1", "Role", "team", "r", "", "rights hang on it"},
 	{"rbac.authorization.k8s.io/v1", "RoleBinding", "team", "r", "", "rights hang on it"},
+	{"authorization.openshift.io/v1", "Role", "team", "r", "", "rights hang on it"},
+	{"authorization.openshift.io/v1", "RoleBinding", "team", "r", "", "rights hang on it"},
 	{"example.com/v1", "Role", "team", "r", "", NULL},
 	{"v1", "Event", "team", "x", "", "Kubernetes makes it"},
 	{"events.k8s.io/v1", "Event", "team", "x", "", "Kubernetes makes it"},
@@ -177,6 +179,35 @@ static void test_stray__an_object_that_is_seen_as_two_kinds(void **state)
 	assert_int_equal(n, 1);
 }
 
+/* ... and under another uid: then its name says that it is the same, in any version and group. */
+static void test_stray__an_object_that_is_seen_as_two_with_two_uids(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 20);
+	static const struct row copies[] = {
+		{"extensions/v1beta1", "Ingress", "team", "x", ID(OURS), NULL},
+		{"networking.k8s.io/v1beta1", "Ingress", "team", "x", "", NULL},
+		{"copies.example.com/v1", "Ingress", "team", "x", "", NULL},
+		{"extensions/v1beta1", "Ingress", "team", "y", "", NULL}, /* nobody's */
+		{"extensions/v1beta1", "Ingress", "other", "x", "", NULL},
+		{"extensions/v1beta1", "Egress", "team", "x", "", NULL}};
+	struct inventory_line l = {.api_version = "networking.k8s.io/v1",
+				   .kind = "Ingress",
+				   .ns = "team",
+				   .name = "x",
+				   .uid = "u1"};
+	const struct inventory lines = {.lines = &l, .n = 1};
+	struct obj *list = obj_keep(a, obj_list());
+	size_t n, total;
+	for (size_t i = 0; i < ARRAY_LEN(copies); i++)
+		obj_append(list, stray_row(object(a, &copies[i], 2 + (unsigned)i)));
+	const struct stray *strays = stray_list(list, &lines, OURS, a, &n, &total);
+	assert_int_equal(n, 3);
+	assert_string_equal(strays[0].id, "Ingress.extensions/other/x");
+	assert_string_equal(strays[1].id, "Egress.extensions/team/x");
+	assert_string_equal(strays[2].id, "Ingress.extensions/team/y");
+}
+
 static void test_stray__more_than_are_told(void **state)
 {
 	(void)state;
@@ -257,6 +288,7 @@ int main(void)
 		cmocka_unit_test(test_stray__what_may_be_one),
 		cmocka_unit_test(test_stray__which_are),
 		cmocka_unit_test(test_stray__an_object_that_is_seen_as_two_kinds),
+		cmocka_unit_test(test_stray__an_object_that_is_seen_as_two_with_two_uids),
 		cmocka_unit_test(test_stray__more_than_are_told),
 		cmocka_unit_test(test_stray__consent_is_to_these_objects),
 		cmocka_unit_test(test_stray__who_wrote_it_first),

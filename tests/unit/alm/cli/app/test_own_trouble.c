@@ -19,17 +19,16 @@ static struct obj *parse(struct arena *a, const char *yaml)
 static void expect(const char *deployment, const char *claim, const char *pods, const char *want)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 20);
-	const char *got =
-		own_trouble(parse(a, deployment), parse(a, claim), parse(a, pods), a);
+	const char *got = own_trouble(parse(a, deployment), parse(a, claim), parse(a, pods), a);
 	if (!want)
 		assert_null(got);
 	else if (!got || !strstr(got, want))
 		fail_msg("want %s, got %s", want, got ? got : "nothing");
 }
 
-#define POD(status) "items: [{metadata: {name: p}, status: {" status "}}]"
+#define POD(status)     "items: [{metadata: {name: p}, status: {" status "}}]"
 #define CONTAINER(text) POD("containerStatuses: [{name: alm, " text "}]")
-#define UNSCHEDULED                                                                       \
+#define UNSCHEDULED                                                                             \
 	"conditions: [{type: PodScheduled, status: \"False\", reason: Unschedulable, message: " \
 	"0/3 nodes are available}]"
 

@@ -13,8 +13,9 @@
 	"\"generation\":2,\"managedFields\":[{\"manager\":\"kubectl\",\"time\":"       \
 	"\"2030-01-02T08:00:10Z\",\"fieldsV1\":{\"f:spec\":{\"f:approvedBy\":{}}}}]}," \
 	"\"spec\":{\"approved\":true,\"approvedBy\":\"alice\"}}"
-#define OLD   "2030-01-02T08:00:00Z"
-#define YOUNG "2030-01-02T08:00:08Z"
+#define WEBHOOK_ID "approver-webhook:u:2"
+#define OLD        "2030-01-02T08:00:00Z"
+#define YOUNG      "2030-01-02T08:00:08Z"
 
 struct world {
 	struct view_fake f;
@@ -52,7 +53,9 @@ static void answer_of(struct world *w, const char *file, const char *made, const
 			obj_set_path(o, path, obj_string(value));
 		obj_set(found, obj_str(o, "kind"), o);
 	}
-	stash_put(w->f.stash, "approver:u:2", NULL, STR_NONE, found, w->f.view.now_ns);
+	bool webhook = obj_has(found, "ValidatingWebhookConfiguration");
+	stash_put(w->f.stash, webhook ? WEBHOOK_ID : "approver:u:2", NULL, STR_NONE, found,
+		  w->f.view.now_ns);
 	yaml_documents_release(&docs);
 }
 
@@ -118,14 +121,14 @@ static enum approver_answer webhook(struct world *w, const char *path, const cha
 {
 	struct obj *found = obj_map(), *o, *hooks;
 	answer_of(w, "deploy/approval-webhook.yaml", OLD, OLD, NULL, NULL);
-	const struct outcome *out = view_outcome(&w->f.view, "approver:u:2");
+	const struct outcome *out = view_outcome(&w->f.view, WEBHOOK_ID);
 	o = obj_copy(obj_get(out->value, "ValidatingWebhookConfiguration"));
 	hooks = obj_get_mut(o, "webhooks");
 	obj_set_path(obj_at_mut(hooks, 0), "clientConfig.caBundle", obj_string("eA=="));
 	if (path)
 		obj_set_path(obj_at_mut(hooks, 0), path, obj_string(value));
 	obj_set(found, "ValidatingWebhookConfiguration", o);
-	stash_put(w->f.stash, "approver:u:2", NULL, STR_NONE, found, w->f.view.now_ns);
+	stash_put(w->f.stash, WEBHOOK_ID, NULL, STR_NONE, found, w->f.view.now_ns);
 	return known(w);
 }
 
@@ -137,7 +140,8 @@ static void test_approver__a_webhook_of_ours_ties_it_too(void **state)
 	const char *ca = "eA==";
 	w.f.settings.approval_ca = &ca;
 	approver_ask(&w.f.view, w.strategy, &w.f.plan);
-	assert_int_equal(obj_len(view_fake_work(&w.f, &survey_work)->body), 3);
+	assert_int_equal(view_fake_works(&w.f, &survey_work), 2);
+	stash_put(w.f.stash, "approver:u:2", NULL, STR_NONE, obj_map(), w.f.view.now_ns);
 	assert_int_equal(webhook(&w, NULL, NULL), APPROVER_KNOWN);
 	assert_int_equal(webhook(&w, "clientConfig.service.port", "8443"), APPROVER_KNOWN);
 	assert_int_equal(webhook(&w, "clientConfig.service.name", "other"), APPROVER_CLAIMED);
@@ -152,6 +156,99 @@ static void test_approver__a_webhook_of_ours_ties_it_too(void **state)
 	view_fake_release(&w.f);
 }
 
+/* --- what happened between --- */
+
+#define BEFORE "approver:u:before"
+
+/* The answer, as it is at that generation; uid of it. */
+static void stands(struct world *w, const char *id, int64_t generation, const char *uid)
+{
+	answer(w, OLD, OLD, NULL, NULL);
+	struct obj *found = obj_copy(view_outcome(&w->f.view, "approver:u:2")->value);
+	static const char *const kinds[] = {"ValidatingAdmissionPolicy",
+					    "ValidatingAdmissionPolicyBinding"};
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		struct obj *o = obj_copy(obj_get(found, kinds[i]));
+		obj_set_path(o, "metadata.generation", obj_int(generation));
+		obj_set_path(o, "metadata.uid", obj_string(uid));
+		obj_set(found, kinds[i], o);
+	}
+	stash_put(w->f.stash, id, NULL, STR_NONE, found, w->f.view.now_ns);
+}
+
+/* Loosened, used and restored, with managedFields that say of nothing: its generation is the server's. */
+static void test_approver__one_that_was_changed_is_seen_before_the_approval(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t before, after; /* generations; before 0: nobody has looked */
+		const char *uid;       /* of before; it is "p" after */
+		enum approver_answer want;
+	} rows[] = {
+		{0, 1, NULL, APPROVER_KNOWN},   /* as it was made */
+		{0, 3, NULL, APPROVER_CLAIMED}, /* who knows when */
+		{3, 3, "p", APPROVER_KNOWN},
+		{1, 3, "p", APPROVER_CLAIMED}, /* loosened, restored */
+		{1, 1, "o", APPROVER_CLAIMED}, /* deleted, made again */
+		{1, 1, "p", APPROVER_KNOWN},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w;
+		setup(&w);
+		if (rows[i].before)
+			stands(&w, BEFORE, rows[i].before, rows[i].uid);
+		stands(&w, "approver:u:2", rows[i].after, "p");
+		if (known(&w) != rows[i].want)
+			print_error("row %zu\n", i);
+		assert_int_equal(known(&w), rows[i].want);
+		view_fake_release(&w.f);
+	}
+}
+
+static void test_approver__it_looks_while_an_approval_is_waited_for(void **state)
+{
+	(void)state;
+	struct world w;
+	setup(&w);
+	approver_look(&w.f.view, w.strategy, &w.f.plan);
+	assert_string_equal(view_fake_work(&w.f, &survey_work)->id, BEFORE);
+	stands(&w, BEFORE, 1, "p");
+	approver_look(&w.f.view, w.strategy, view_fake_plan(&w.f));
+	assert_int_equal(view_fake_works(&w.f, &survey_work), 0);
+	w.f.view.now_ns += APPROVER_LOOK_NS;
+	approver_look(&w.f.view, w.strategy, view_fake_plan(&w.f));
+	assert_int_equal(view_fake_works(&w.f, &survey_work), 1);
+	w.f.settings.foreign = false; /* who approves is known there by itself */
+	approver_look(&w.f.view, w.strategy, view_fake_plan(&w.f));
+	assert_int_equal(view_fake_works(&w.f, &survey_work), 0);
+	view_fake_release(&w.f);
+}
+
+/* What may not be read of the one says nothing of the other, and is told with the rule that is missing. */
+static void test_approver__a_right_that_is_missing_is_named(void **state)
+{
+	(void)state;
+	struct world w;
+	struct error err = ERROR_INIT;
+	const char *ca = "eA==";
+	setup(&w);
+	w.f.settings.approval_ca = &ca;
+	assert_null(approver_trouble(&w.f.view, w.strategy));
+	error_set(&err, E_FORBIDDEN, "you may not");
+	stash_put(w.f.stash, WEBHOOK_ID, &err, STR_NONE, NULL, w.f.view.now_ns);
+	assert_int_equal(known(&w), APPROVER_ASKED); /* the policy may hold */
+	answer(&w, OLD, OLD, NULL, NULL);
+	assert_int_equal(known(&w), APPROVER_KNOWN);
+	answer(&w, YOUNG, YOUNG, NULL, NULL);
+	assert_int_equal(known(&w), APPROVER_CLAIMED);
+	assert_string_equal(approver_trouble(&w.f.view, w.strategy),
+			    "nobody knows whether spec.approvedBy is who approved, as "
+			    "validatingwebhookconfigurations approvals.opinstaller.coreos.com "
+			    "cannot be read: you may not; rule \"get\" on it is in ClusterRole "
+			    "alm-controller-webhook of deploy/manifests");
+	view_fake_release(&w.f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +256,9 @@ int main(void)
 		cmocka_unit_test(test_approver__not_one_that_is_weaker_late_or_absent),
 		cmocka_unit_test(test_approver__the_server_of_alm_ties_it),
 		cmocka_unit_test(test_approver__a_webhook_of_ours_ties_it_too),
+		cmocka_unit_test(test_approver__one_that_was_changed_is_seen_before_the_approval),
+		cmocka_unit_test(test_approver__it_looks_while_an_approval_is_waited_for),
+		cmocka_unit_test(test_approver__a_right_that_is_missing_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 	"count on it"
 
 #define SWEEP(rest) "{source: {git: {url: 'file:///srv/x'}}, prune: {mode: Namespace, " rest "}}"
+#define WHOLE       "want the whole name, as git rev-parse HEAD prints it"
 
 static const struct {
 	const char *spec, *want; /* NULL: it is taken */
@@ -57,11 +58,22 @@ static const struct {
 	 "spec.source.git.verify.keysRef.name: want a ConfigMap"},
 	{"{source: {git: {url: 'file:///srv/x', verify: {keysRef: {name: ''}}}}}",
 	 "spec.source.git.verify.keysRef.name: want a ConfigMap"},
+	{"{source: {git: {url: 'file:///srv/x', commit: "
+	 "0123456789abcdef0123456789abcdef01234567}}}",
+	 NULL},
+	{"{source: {git: {url: 'file:///srv/x', commit: ''}}}", "spec.source.git.commit: " WHOLE},
+	{"{source: {git: {url: 'file:///srv/x', commit: 1234}}}", "spec.source.git.commit: " WHOLE},
+	{"{source: {git: {url: 'file:///srv/x', commit: '0123456'}}}",
+	 "spec.source.git.commit: " WHOLE},
+	{"{source: {git: {url: 'file:///srv/x', commit: '"
+	 "--upload-pack=id-----------------------'}}}",
+	 "spec.source.git.commit: " WHOLE},
 	{"{source: {git: {url: 'file:///srv/x'}}, rolloutRef: {name: careful}}", NULL},
 	{"{source: {git: {url: 'file:///srv/x'}}, rolloutRef: {}}",
 	 "spec.rolloutRef.name: want a Rollout"},
 	/* what would be believed in if it were dropped in silence */
-	{"{source: {git: {url: 'file:///srv/x', commit: ''}}}", "spec.source.git.commit: " UNBUILT},
+	{"{source: {git: {url: 'file:///srv/x', rewrites: Refuse}}}",
+	 "spec.source.git.rewrites: " UNBUILT},
 	{"{source: {git: {url: 'file:///srv/x'}}, stages: []}", "spec.stages: " UNBUILT},
 	/* what deletes what somebody else made says where, and where not */
 	{SWEEP("namespaces: [team]"), NULL},

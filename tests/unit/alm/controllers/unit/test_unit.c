@@ -8,6 +8,7 @@
 #include "alm/engine/controller.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/yaml.h"
 #include "crds/marks.h"
 #include "tests/lib/unit_fixture.h"
 
@@ -566,6 +567,33 @@ static void test_unit__a_status_is_written_until_it_is_there(void **state)
 	}
 }
 
+/* All steps are through, and what is wanted no more is being deleted: it is heard then, too, and comes back. */
+static void test_unit__aborted_while_it_prunes(void **state)
+{
+	(void)state;
+	struct unit_fixture x;
+	struct error err = ERROR_INIT;
+	struct obj *steer = NULL;
+	unit_fixture_init(&x, 2);
+	assert_string_equal(unit_fixture_settle(&x), "Succeeded");
+	assert_ok(yaml_parse_one(STR("{abort: {reason: enough}}"), &steer, &err), &err);
+	x.job.unit = unit_fixture_unit(&x, 1);
+	x.job.attempt++;
+	x.job.record = NULL;
+	for (int i = 0; i < 30 && unit_fixture_map(&x, "c1"); i++) {
+		unit_fixture_pass(&x);
+		view_fake_survey(&x.f);
+		view_fake_perform(&x.f);
+	}
+	assert_null(unit_fixture_map(&x, "c1"));
+	assert_string_equal(obj_str(x.job.record, "state"), "Running");
+	x.job.steer = obj_keep(x.a, steer);
+	assert_string_equal(unit_fixture_settle(&x), "RolledBack");
+	assert_string_equal(obj_str(x.job.record, "reason"), "Aborted");
+	assert_non_null(unit_fixture_map(&x, "c1"));
+	unit_fixture_release(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -588,6 +616,7 @@ int main(void)
 		cmocka_unit_test(test_unit__a_deletion_waits_for_all_lists),
 		cmocka_unit_test(test_unit__what_made_nothing_is_deleted_at_once),
 		cmocka_unit_test(test_unit__too_many_deletes_are_held_before_anything_is_written),
+		cmocka_unit_test(test_unit__aborted_while_it_prunes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

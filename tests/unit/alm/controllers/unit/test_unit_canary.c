@@ -135,6 +135,8 @@ static void note(struct world *w)
 					       arena_fmt(a, " default %s ", x->name)));
 		} else if (x->type == ACT_DELETE) {
 			w->writes = arena_fmt(a, "%s-%s ", w->writes, x->name);
+			/* the next run need not look for it as for one that may come back */
+			assert_int_equal(obj_len(obj_get(w->x.job.record, "deleted")), 1);
 		}
 	}
 }
@@ -433,6 +435,83 @@ static void test_unit_canary__what_is_skipped_is_not_asked_afterwards(void **sta
 	unit_fixture_release(&w.x);
 }
 
+/* As a Bundle says it: approved at the weight alone; skipped, it is not measured; aborted, it goes, and
+ * what has no canary yet begins none. */
+static const struct {
+	const char *steer, *how, *writes, *message;
+	const char *more;
+} steered[] = {
+	{"{approve: {weight: 25, reason: fine, by: alice}}", "Succeeded",
+	 "web-canary=web:2*1 web=web:2*3 -web-canary ", "", NULL},
+	{"{approve: {weight: 50, reason: fine}}", "Running", "web-canary=web:2*1 ",
+	 "waits for approval: alm approve bundle/b --canary --reason TEXT", NULL},
+	{"{skip: {reason: hurry}}", "Succeeded", "web-canary=web:2*1 web=web:2*3 -web-canary ", "",
+	 METRIC},
+	{"{abort: {reason: enough, by: bob}}", "Failed", "",
+	 "\"reason\":\"Aborted\",\"message\":\"enough (claimed by bob)\"", NULL},
+};
+
+static void test_unit_canary__what_a_bundle_says_of_it(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(steered); i++) {
+		struct world w;
+		begin(&w, "{weight: 25, approval: Manual}", steered[i].more);
+		w.n_asked = 0;
+		w.x.job.is_steered = true;
+		w.x.job.steer = read(&w, steered[i].steer);
+		assert_string_equal(run(&w, 2), steered[i].how);
+		assert_string_equal(w.writes, steered[i].writes);
+		assert_int_equal(w.n_asked, 0);
+		CLEANUP(xfreep) char *text = json_text(w.x.job.record);
+		if (!strstr(text, steered[i].message))
+			fail_msg("row %zu: %s", i, text);
+		/* aborted, no step begins */
+		if (!*steered[i].writes)
+			assert_int_equal(obj_len(obj_get(w.x.job.record, "steps")), 0);
+		unit_fixture_release(&w.x);
+	}
+}
+
+/* In the middle of it: the canary goes, the live one was never written. */
+static void test_unit_canary__aborted_in_the_middle(void **state)
+{
+	(void)state;
+	struct world w;
+	begin(&w, "{weight: 25, approval: Manual}", NULL);
+	assert_string_equal(run(&w, 2), "Running");
+	assert_non_null(live(&w, "web-canary"));
+	w.x.job.steer = read(&w, "{abort: {reason: enough, by: bob}}");
+	for (size_t i = 0; i < PASSES_MAX && unit_record_is_open(w.x.job.record); i++)
+		(void)turn(&w);
+	assert_string_equal(obj_str(w.x.job.record, "state"), "Failed");
+	assert_string_equal(obj_str(w.x.job.record, "reason"), "Aborted");
+	assert_string_equal(w.writes, "web-canary=web:2*1 -web-canary ");
+	assert_non_null(strstr(message(&w), "CanaryAborted: Aborted: enough (claimed by bob)"));
+	assert_string_equal(text_of(&w, live(&w, "web")), "web=web:1*3");
+	unit_fixture_release(&w.x);
+}
+
+/* It was good, and what takes its place is not ready: it goes, and nobody is told that it was aborted. */
+static void test_unit_canary__aborted_once_it_was_good(void **state)
+{
+	(void)state;
+	struct world w;
+	begin(&w, "{weight: 25}", NULL);
+	w.sick = "web";
+	assert_string_equal(run(&w, 2), "Running");
+	assert_string_equal(w.writes, "web-canary=web:2*1 web=web:2*3 ");
+	w.x.job.steer = read(&w, "{abort: {reason: enough, by: bob}}");
+	for (size_t i = 0; i < PASSES_MAX && unit_record_is_open(w.x.job.record); i++)
+		(void)turn(&w);
+	assert_string_equal(obj_str(w.x.job.record, "reason"), "Aborted");
+	assert_string_equal(w.writes, "web-canary=web:2*1 web=web:2*3 -web-canary ");
+	assert_int_equal(w.n_aborts, 0);
+	assert_non_null(strstr(message(&w), "Aborted: enough (claimed by bob)"));
+	assert_null(strstr(message(&w), "CanaryAborted"));
+	unit_fixture_release(&w.x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -448,6 +527,9 @@ int main(void)
 		cmocka_unit_test(test_unit_canary__other_checks_are_not_of_it),
 		cmocka_unit_test(test_unit_canary__it_goes_when_the_time_is_over),
 		cmocka_unit_test(test_unit_canary__who_never_answers_ends_it),
+		cmocka_unit_test(test_unit_canary__what_a_bundle_says_of_it),
+		cmocka_unit_test(test_unit_canary__aborted_in_the_middle),
+		cmocka_unit_test(test_unit_canary__aborted_once_it_was_good),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -83,8 +83,11 @@ static void test_unit_sweep__told_first_and_deleted_after_its_grace(void **state
 	assert_string_equal(gone->uid, "uid-s"); /* of what was listed, and as it was */
 	assert_string_equal(gone->resource_version, "5");
 	assert_int_equal(deletes(&w), 1);
-	const struct action *row = view_fake_action(&w.x.f, ACT_ROW, NULL, NULL);
-	assert_string_equal(row->reason, "OrphanDeleted");
+	/* what becomes of it is told when it is known */
+	assert_string_equal(gone->ends->done, "OrphanDeleted");
+	assert_string_equal(gone->ends->refused, "OrphanDeleteRefused");
+	assert_non_null(strstr(obj_str(gone->body, "what"), since));
+	assert_int_equal(view_fake_count(&w.x.f, ACT_ROW), 0);
 	later(&w, NS_PER_S);
 	listed(&w, "[]");
 	assert_int_equal(obj_len(obj_get(w.x.job.record, "orphans")), 0);

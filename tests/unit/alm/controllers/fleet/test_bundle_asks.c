@@ -1,0 +1,102 @@
+/* What people ask of a Bundle has an entry each, and no second one, however long their reason is. */
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/controllers/fleet/bundle_asks.h"
+#include "tests/lib/view_fake.h"
+
+#define BUNDLE                                                                                \
+	"{\"apiVersion\":\"app.coreos.com/v1alpha1\",\"kind\":\"Bundle\",\"metadata\":{"      \
+	"\"name\":\"b\",\"uid\":\"u\",\"generation\":7},\"spec\":{\"abort\":{\"plan\":\"p\"," \
+	"\"since\":\"2030-01-01T00:00:00Z\"}}}"
+
+struct world {
+	struct view_fake f;
+	struct view_ops ops;
+	const struct obj *logged; /* body.asked of the last AbortAsked */
+};
+
+static struct world w;
+
+static struct obj *last_reason(void *arg, const char *type, const char *reason, const char *kind,
+			       const char *name)
+{
+	(void)arg;
+	(void)type;
+	(void)kind;
+	(void)name;
+	if (!w.logged || strcmp(reason, "AbortAsked") != 0)
+		return NULL;
+	struct obj *row = obj_map();
+	obj_set_path(row, "subject.uid", obj_string("u"));
+	obj_set_path(row, "body.asked", obj_ref(w.logged));
+	return row;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&w, 0, sizeof(w));
+	view_fake_init(&w.f);
+	w.ops = *w.f.view.ops;
+	w.ops.last_reason = last_reason;
+	w.f.view.ops = &w.ops;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	view_fake_release(&w.f);
+	return 0;
+}
+
+/* The entries of a Bundle that is to be aborted for a reason of n bytes; the log has the last of them. */
+static size_t ask(size_t n, char of)
+{
+	CLEANUP(strbuf_release) struct strbuf reason = STRBUF_INIT((size_t)1 << 20);
+	const struct bundle_now now = {0};
+	struct obj *o = view_fake_obj(&w.f, BUNDLE);
+	strbuf_pad(&reason, of, n);
+	obj_set_path(o, "spec.abort.reason", obj_stringn(strbuf_str(&reason)));
+	bundle_asks_plan(&w.f.view, o, &now, view_fake_plan(&w.f));
+	size_t rows = view_fake_count(&w.f, ACT_ROW);
+	if (rows) {
+		w.logged = obj_keep(w.f.a, obj_copy(obj_get(w.f.plan.head->body, "asked")));
+		assert_string_equal(w.f.plan.head->reason, "AbortAsked");
+		assert_int_equal(strlen(obj_str(w.f.plan.head->body, "justification")), n);
+	}
+	return rows;
+}
+
+static void test_bundle_asks__a_reason_is_told_once_however_long(void **state)
+{
+	(void)state;
+	static const size_t lengths[] = {10, 8000, 9000, 40000, 900000};
+	for (size_t i = 0; i < ARRAY_LEN(lengths); i++) {
+		assert_int_equal(ask(lengths[i], 'x'), 1);
+		assert_int_equal(ask(lengths[i], 'x'), 0);
+		assert_int_equal(ask(lengths[i], 'y'), 1);
+	}
+}
+
+/* An entry moves its largest member away from 60 KiB on: what is compared is never that. */
+static void test_bundle_asks__what_is_compared_stays_in_the_entry(void **state)
+{
+	(void)state;
+	assert_int_equal(ask(40000, 'x'), 1);
+	assert_null(obj_get(w.logged, "reason"));
+	assert_int_equal(strlen(obj_str(w.logged, "digest")), 64);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			test_bundle_asks__a_reason_is_told_once_however_long, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			test_bundle_asks__what_is_compared_stays_in_the_entry, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
