@@ -141,7 +141,7 @@ check sim__a_crash_at_every_write_of_a_migration_and_the_upgrade_it_frees --scen
 check sim__a_crash_at_every_write_of_a_migration_with_other_writers --scenario writers --crash-only --writes-only --every "$((every * 2))"
 for s in oneoff interval resource; do
 	check "sim__a_crash_at_every_write_and_commit_of_alm_run_$s" --scenario $s --crash-only --every "$((every * 2))"
-	check "sim__one_fault_at_every_point_of_alm_run_$s" --scenario $s --exhaustive --every "$((every * 5))"
+	check "sim__one_fault_at_every_point_of_alm_run_$s" --scenario $s --exhaustive --every "$((every * 4))"
 	check "sim__a_token_that_ends_at_a_write_of_alm_run_$s" --scenario $s --exhaustive --only revoked --every "$((every * 3))"
 done
 check sim__one_fault_at_every_point_of_what_nobody_declared --scenario sweep --exhaustive --writes-only --every "$((every * 6))"
