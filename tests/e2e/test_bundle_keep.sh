@@ -109,6 +109,20 @@ is "they are gone" "gone gone gone" "$(present configmap stray) $(present deploy
 is "R13 what is owned, kept, of Kubernetes or elsewhere is not" "configmap/owned configmap/kept configmap/kube-root-ca.crt serviceaccount/default configmap/stray" \
 	"$(present configmap owned) $(present configmap kept) $(present configmap kube-root-ca.crt) $(present serviceaccount default) $(k get configmap stray -n elsewhere -o name)"
 is "the log names each" 3 "$(alm audit query --data-dir "$data" --reason OrphanDeleted -o json | jq length)"
+# The word about those orphans says nothing of a revision, and does not stand in the way of what does.
+configmap c 1
+configmap d 1
+push 'two more'
+bundle '  prune: {mode: Namespace, namespaces: [default, team], grace: 0s, maxDeletes: 1}'
+soon "two more" "$(synced)" state
+git -C ssot rm -q c.yaml d.yaml
+push 'both leave'
+reason() { k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="PruneHeld")].reason}'; }
+soon "R12 more than maxDeletes of a revision" PruneHeld reason
+code "a reason of two thousand bytes is refused" 1 "spec.approvals.prune.reason: Too long" alm approve bundle/web --prune --reason "$(printf '%02000d' 0)"
+alm approve bundle/web --prune --reason 'both of them' >/dev/null
+soon "R12 approved after orphans were: it goes on" "$(synced)" state
+is "and they are gone" "gone gone" "$(value c) $(value d)"
 
 bundle '  deletion: Orphan'
 soon "deletion Orphan" "$(synced)" state
