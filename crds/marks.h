@@ -29,11 +29,14 @@
 #define ANNOTATION_OWNER_ID "app.coreos.com/owner-id" /* HUB.BUNDLE.INSTANCE */
 #define ANNOTATION_INTENT   "app.coreos.com/intent"   /* the key of the object */
 #define ANNOTATION_ONE_OFF  "app.coreos.com/one-off"  /* true: created, never changed */
+#define ANNOTATION_FORCE    "app.coreos.com/force"    /* true: deleted and made anew (switches.h) */
 /* Of an inventory: the unit that was begun last; ANNOTATION_APPLIED: that succeeded last. */
 #define ANNOTATION_UNIT       "app.coreos.com/unit"
 #define ANNOTATION_INCOMPLETE "app.coreos.com/incomplete" /* of an inventory that was lost */
 #define ANNOTATION_PIECES     "app.coreos.com/pieces" /* of one in several ConfigMaps: how many */
-#define ANNOTATION_PRUNE      "app.coreos.com/prune"  /* disabled: never deleted */
+#define ANNOTATION_MAIN \
+	"app.coreos.com/main" /* of an inventory: the object it is run for (inventory.h) */
+#define ANNOTATION_PRUNE "app.coreos.com/prune" /* disabled: never deleted */
 /* The last run that may be deleting the object: it was written since, so that deletion does not fit. */
 #define ANNOTATION_FENCE "app.coreos.com/fence"
 

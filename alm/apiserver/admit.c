@@ -14,9 +14,11 @@
 #include "alm/apiserver/kinds/builtin_check.h"
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/kinds/defaults.h"
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/limit_range.h"
 #include "alm/apiserver/kinds/own_crd.h"
 #include "alm/apiserver/kinds/pod_amount.h"
+#include "alm/apiserver/kinds/pod_kept.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/limits.h"
 #include "alm/apiserver/status.h"
@@ -201,9 +203,6 @@ static void crd_late(struct mutation *m)
 static void crd_validate_of(struct mutation *m, struct field_errors *e)
 {
 	crd_validate(m->after, m->before, e);
-	if (!m->is_status && crd_has_converter(m->after))
-		request_warn(m->r, "spec.conversion: no webhook is called here; objects are "
-				   "converted as with strategy None");
 }
 
 static void aggregation_validate(struct mutation *m, struct field_errors *e)
@@ -224,15 +223,22 @@ static void pod_late(struct mutation *m)
 	obj_set_path(m->after, "status.qosClass", obj_string(pod_quality(m->after)));
 }
 
-static void range_default(struct mutation *m)
-{
-	limit_range_default(m->after);
-}
-
 static bool spec_changes(const struct mutation *m)
 {
 	return !m->is_status &&
 	       (!m->head || !same(obj_get(m->before, "spec"), obj_get(m->after, "spec")));
+}
+
+/* Subresources (binding, ephemeralcontainers) and the server's own writers change more of it. */
+static void pod_validate(struct mutation *m, struct field_errors *e)
+{
+	if (m->head && spec_changes(m) && !m->whole && !*m->r->subresource)
+		pod_kept(e, m->after, m->before);
+}
+
+static void range_default(struct mutation *m)
+{
+	limit_range_default(m->after);
 }
 
 static void policy_default_of(struct mutation *m)
@@ -254,10 +260,26 @@ static void policy_late(struct mutation *m)
 	obj_set_path(m->after, "status.typeChecking", obj_map());
 }
 
+/* Of an update without what is said of a text that stood in the same field before. */
+static void check_anew(const struct mutation *m,
+		       void (*check)(const struct obj *o, struct field_errors *e),
+		       struct field_errors *e)
+{
+	struct field_errors was;
+	size_t from = e->n;
+	check(m->after, e);
+	if (!m->head || e->n == from)
+		return;
+	CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX);
+	field_errors_init(&was, a);
+	check(m->before, &was);
+	check_forgive(e, from, &was);
+}
+
 static void policy_validate(struct mutation *m, struct field_errors *e)
 {
 	if (spec_changes(m))
-		policy_check(m->after, e);
+		check_anew(m, policy_check, e);
 }
 
 static bool is_mutating(const struct mutation *m)
@@ -270,28 +292,38 @@ static void hooks_default_of(struct mutation *m)
 	hook_default(m->after, is_mutating(m));
 }
 
+static void check_validating_hooks(const struct obj *o, struct field_errors *e)
+{
+	hook_check(o, false, e);
+}
+
+static void check_mutating_hooks(const struct obj *o, struct field_errors *e)
+{
+	hook_check(o, true, e);
+}
+
 static void hooks_validate_of(struct mutation *m, struct field_errors *e)
 {
 	if (!m->head || !same(obj_get(m->before, "webhooks"), obj_get(m->after, "webhooks")))
-		hook_check(m->after, is_mutating(m), e);
+		check_anew(m, is_mutating(m) ? check_mutating_hooks : check_validating_hooks, e);
 }
 
 static void binding_validate(struct mutation *m, struct field_errors *e)
 {
 	if (spec_changes(m))
-		binding_check(m->after, e);
+		check_anew(m, binding_check, e);
 }
 
 static void mutating_validate(struct mutation *m, struct field_errors *e)
 {
 	if (spec_changes(m))
-		mutating_policy_check(m->after, e);
+		check_anew(m, mutating_policy_check, e);
 }
 
 static void mutating_binding_validate(struct mutation *m, struct field_errors *e)
 {
 	if (spec_changes(m))
-		mutating_binding_check(m->after, e);
+		check_anew(m, mutating_binding_check, e);
 }
 
 static const struct {
@@ -307,7 +339,7 @@ static const struct {
 	{"", "events", NULL, event_late, event_validate},
 	{"", "limitranges", range_default, NULL, NULL},
 	{"", "nodes", admit_node_default, admit_node_late, NULL},
-	{"", "pods", admit_pod_default, pod_late, NULL},
+	{"", "pods", admit_pod_default, pod_late, pod_validate},
 	{ADMISSION_GROUP, "mutatingadmissionpolicies", policy_default_of, NULL, mutating_validate},
 	{ADMISSION_GROUP, "mutatingadmissionpolicybindings", binding_default_of, NULL,
 	 mutating_binding_validate},
@@ -339,7 +371,7 @@ static const struct {
 void admit_default(struct mutation *m)
 {
 	if (autoscaler_is_v1(m->kind) && m->after) { /* gets those of v2 when it is stored */
-		m->too_large = autoscaler_too_much(m->after);
+		m->too_large = autoscaler_too_much(m->after, m->is_status);
 		autoscaler_default_v1(m->after);
 	} else if (!(m->kind->flags & KIND_CUSTOM) && m->after)
 		defaults_set(m->after, m->resource->group, m->resource->plural);

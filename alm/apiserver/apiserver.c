@@ -11,6 +11,7 @@
 #include "alm/apiserver/auth/rbac.h"
 #include "alm/apiserver/auth/refusals.h"
 #include "alm/apiserver/collection.h"
+#include "alm/apiserver/converting.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/health.h"
 #include "alm/apiserver/kinds/namespaces.h"
@@ -401,6 +402,7 @@ static int start(struct apiserver *s, struct error *err)
 	s->hooks = hooks_new(s);
 	s->hook_lines = hook_lines_new(s);
 	s->waitings = waitings_new(s, handle);
+	s->converting = converting_new(s);
 	s->collections = collections_new(s);
 	s->quotas = quotas_new(s);
 	s->quota_status = quota_status_new(s);
@@ -451,6 +453,7 @@ void apiserver_free(struct apiserver *s)
 	quotas_free(s->quotas);
 	collections_free(s->collections);
 	waitings_free(s->waitings);
+	converting_free(s->converting);
 	hook_lines_free(s->hook_lines);
 	hooks_free(s->hooks);
 	policies_free(s->policies);

@@ -19,6 +19,7 @@ struct mutating_policies;
 struct hooks;
 struct hook_lines;
 struct waitings;
+struct converting;
 struct collections;
 struct quota_status;
 struct namespaces;
@@ -48,6 +49,7 @@ struct apiserver {
 	struct hooks *hooks;
 	struct hook_lines *hook_lines;
 	struct waitings *waitings;
+	struct converting *converting;
 	struct collections *collections;
 	struct quota_status *quota_status;
 	struct namespaces *namespaces;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alm/apiserver/converting.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/virtual.h"
@@ -266,6 +267,16 @@ static int revision_of(struct request *r, const struct list_options *l, struct t
 			 "The resourceVersion for the provided list is too old.");
 }
 
+/* Selectors are about what is shown. */
+static int show_all(struct request *r, struct items *v, struct error *err)
+{
+	struct listing all = {.items = v->items, .n = v->n};
+	for (size_t i = 0; i < v->n; i++)
+		text_ref(v->items[i].text);
+	listing_keep(&all, r->arena);
+	return converting_items(r, v->items, v->n, err);
+}
+
 static int choose(struct request *r, const struct list_options *l,
 		  const struct list_options *filter, struct listing *ret, struct error *err)
 {
@@ -284,10 +295,14 @@ static int choose(struct request *r, const struct list_options *l,
 		return code;
 	*ret = (struct listing){.rv = rv, .continue_token = "", .remaining = -1};
 	items_at(r, server_resource(r->server, r->kind), rv, &v);
+	bool shown = filter && filter->selective && converting_is_needed(r->kind);
+	if (shown && show_all(r, &v, err) < 0)
+		return -err->code;
 	page(r, l, filter, after, &v, ret);
-	xfree(v.items);
+	if (!shown)
+		xfree(v.items);
 	listing_keep(ret, r->arena);
-	return 0;
+	return converting_items(r, ret->items, ret->n, err);
 }
 
 int list_select(struct request *r, const struct list_options *l, struct listing *ret,

@@ -219,6 +219,7 @@ int list_charge(struct request *r, const struct listing *l, struct error *err)
 		return 0;
 	if (r->accept.yaml && bytes > REQUEST_YAML_BYTES_MAX)
 		return fail_code(r, E_TOOLARGE, err, REQUEST_YAML_MESSAGE);
+	exchange_discharge(r->exchange, QUOTA_ANSWER_BYTES); /* while it was converted */
 	if (exchange_charge(r->exchange, QUOTA_ANSWER_BYTES, bytes) == QUOTA_OK)
 		return 0;
 	return fail_code(r, E_TOOMANY, err,

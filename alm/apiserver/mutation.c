@@ -7,6 +7,7 @@
 #include "alm/apiserver/admission/policies.h"
 #include "alm/apiserver/admit.h"
 #include "alm/apiserver/auth/refusals.h"
+#include "alm/apiserver/converting.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/crd.h"
@@ -30,7 +31,10 @@ int mutation_init(struct mutation *m, struct request *r, const char *ns, const c
 	m->head = name && *name ? resource_find(m->resource, ns, name) : NULL;
 	if (!m->head)
 		return 0;
-	m->before = convert_read(r->kind, m->head->text, r->arena);
+	struct text *t = m->head->text;
+	if (converting_text(r, &t, err) < 0)
+		return -err->code;
+	m->before = convert_read(r->kind, t, r->arena);
 	m->stored = m->before;
 	if (m->before &&
 	    (m->head->text->stamp != r->kind->stamp || !(r->kind->flags & KIND_STORAGE))) {
@@ -122,6 +126,9 @@ struct field_errors *mutation_errors(struct request *r)
 int mutation_validate(struct mutation *m, struct error *err)
 {
 	struct field_errors *e = mutation_errors(m->r);
+	for (int i = 0; m->other_uid && i < (m->kind->flags & KIND_META_ONCE ? 1 : 2); i++)
+		field_errors_add(e, FIELD_INVALID, "metadata.uid",
+				 "Invalid value: \"%s\": field is immutable", m->other_uid);
 	object_meta_validate(m->kind, m->after, m->before, e);
 	admit_validate(m, e);
 	if (m->kind->schema) {
@@ -175,6 +182,26 @@ static void name_row(struct mutation *m, const struct audit_row *row)
 					     (long long)store_last_row(s->store)));
 }
 
+/* m->after becomes what is stored; what else is shown of it is known then. */
+static int store_form(struct mutation *m, bool stored, struct error *err)
+{
+	if (mutation_convert(m, err) < 0)
+		return -err->code;
+	mutation_to_storage(m, m->after);
+	/* One reference for the canonical form, one that the arena keeps. */
+	m->after = obj_keep(m->r->arena, convert_canonical(obj_ref(m->after)));
+	return m->r->exchange && converting_is_needed(m->kind)
+		       ? converting_prepare(m->r, m->after, m->head ? m->head->text : NULL, stored,
+					    err)
+		       : 0;
+}
+
+/* With a converter it may be another version's. */
+static uint32_t stamp_of(const struct kind *k)
+{
+	return k->flags & KIND_STORAGE && !converting_is_needed(k) ? k->stamp : 0;
+}
+
 int mutation_store(struct mutation *m, struct error *err)
 {
 	struct apiserver *s = m->r->server;
@@ -194,9 +221,8 @@ int mutation_store(struct mutation *m, struct error *err)
 		.rv_after = store_next_rv(s->store),
 		.is_status = m->is_status,
 	};
-	mutation_to_storage(m, m->after);
-	/* One reference for the canonical form, one that the arena keeps. */
-	m->after = obj_keep(m->r->arena, convert_canonical(obj_ref(m->after)));
+	if (store_form(m, true, err) < 0)
+		return -err->code;
 	struct audit_write_parts parts;
 	audit_write_rows(&aw, &parts);
 	struct write w = {
@@ -206,7 +232,7 @@ int mutation_store(struct mutation *m, struct error *err)
 		.head = m->head,
 		.after = m->after,
 		.remove = m->removed,
-		.stamp = m->kind->flags & KIND_STORAGE ? m->kind->stamp : 0,
+		.stamp = stamp_of(m->kind),
 		.row = parts.row,
 		.deletion = parts.deletion,
 	};
@@ -228,8 +254,8 @@ static void free_text(void *p)
 int mutation_pretend(struct mutation *m, bool with_rv, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
-	mutation_to_storage(m, m->after);
-	m->after = obj_keep(m->r->arena, convert_canonical(obj_ref(m->after)));
+	if (store_form(m, false, err) < 0)
+		return -err->code;
 	if (with_rv)
 		obj_set_path(m->after, "metadata.resourceVersion",
 			     obj_stringf("%lld", (long long)m->head->rv));
@@ -239,7 +265,7 @@ int mutation_pretend(struct mutation *m, bool with_rv, struct error *err)
 	if (strbuf_check(&b, "the object", err) < 0)
 		return -err->code;
 	m->text = text_new(strbuf_str(&b));
-	m->text->stamp = m->kind->flags & KIND_STORAGE ? m->kind->stamp : 0;
+	m->text->stamp = stamp_of(m->kind);
 	arena_defer(m->r->arena, free_text, m->text);
 	return 0;
 }
@@ -273,6 +299,7 @@ int mutation_remove(struct mutation *m, struct error *err)
 {
 	m->after = obj_keep(m->r->arena, obj_copy_shallow(m->before));
 	m->removed = true;
+	m->in_storage = m->stored;
 	return m->opt.dry_run ? mutation_pretend(m, true, err) : mutation_store(m, err);
 }
 
@@ -280,6 +307,7 @@ int mutation_mark(struct mutation *m, struct error *err)
 {
 	char now[CLOCK_TEXT_MAX];
 	bool first = !meta_is_deleting(m->before);
+	m->in_storage = m->stored;
 	clock_format(request_now(m->r), CLOCK_SECONDS, now);
 	if (first) {
 		obj_set_path(m->after, "metadata.deletionTimestamp", obj_string(now));

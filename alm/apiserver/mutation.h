@@ -28,14 +28,18 @@ struct mutation {
 	struct head *head; /* NULL: create */
 	/* The state before, as kind shows it; and as it is stored. */
 	struct obj *before, *stored;
-	struct obj *after; /* of the arena, under construction */
+	struct obj *after;            /* of the arena, under construction */
+	const struct obj *in_storage; /* after as its converter made it what is stored, or NULL */
 	struct findings findings;
 	const char *verb; /* for the audit entry */
 	/* Under which webhooks and policies are asked about it, whatever one of them called it
 	 * since; NULL: name. */
 	const char *asked_name;
 	const struct obj *delete_options; /* of a deletion, as its body states them, or NULL */
+	const struct obj *strategic;      /* the body of a strategic merge patch, or NULL */
+	const char *other_uid;            /* that a patch gives it, or NULL */
 	bool is_put, is_status, is_apply;
+	const char *stated_namespace;   /* of is_apply, as its body states it; "": not at all */
 	bool is_bare, is_unconditional; /* a PUT that states no uid, no revision */
 	const char *too_large;          /* an annotation that is not read; NULL: none */
 	bool by_webhook;                /* after is what one, or a policy, made of it */

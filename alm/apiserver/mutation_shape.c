@@ -1,4 +1,5 @@
 /* mutation_shape: what a client sent, made an object of its kind, and what is found on the way. */
+#include "alm/apiserver/converting.h"
 #include "alm/apiserver/kinds/autoscale.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/defaults.h"
@@ -9,8 +10,10 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/schema/api_decode.h"
+#include "alm/obj/schema/schema_node.h"
 
-#define PATCH_SHOWN_MAX 256
+#define PATCH_SHOWN_MAX  256
+#define PATCH_TEXT_BYTES 8192
 
 /* Findings. */
 
@@ -29,17 +32,38 @@ static void unknown_field(void *arg, const char *path)
 	finding_add(m, arena_fmt(m->r->arena, "unknown field \"%s\"", path));
 }
 
+/* It is told with the patch, as Go prints a map. */
+static int cannot_handle_strategic(struct mutation *m, const char *why, struct error *err)
+{
+	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT(PATCH_TEXT_BYTES);
+	CLEANUP(strbuf_release) struct strbuf quoted = STRBUF_INIT(4 * PATCH_TEXT_BYTES);
+	go_plain(m->strategic, &plain);
+	go_quote(strbuf_str(&plain), &quoted);
+	return fail_invalid_one(m->r, "", "", "", FIELD_INVALID, "patch", err,
+				"Invalid value: %s: %s", quoted.buf, why);
+}
+
 /* The object is none of its kind. What a patch made of a built-in one is judged as the patch. */
 static int cannot_handle(struct mutation *m, const char *why, struct error *err)
 {
 	const struct kind *k = m->kind;
 	if (m->by_webhook)
 		return error_set(err, E_INTERNAL, "%s", why);
-	if (k->flags & KIND_CUSTOM || m->is_apply || !cstr_eq(m->r->verb, "patch"))
+	if (m->is_apply && !(k->flags & KIND_CUSTOM)) {
+		const char *api = kind_api_version(k, m->r->arena), *core = *k->group ? "" : "/";
+		return fail_code(
+			m->r, E_BADREQUEST, err,
+			"failed to convert new object (%s/%s; %s%s, Kind=%s) to proper "
+			"version: unable to convert unstructured object to %s%s, Kind=%s: %s",
+			m->stated_namespace, m->name, core, api, k->kind, core, api, k->kind, why);
+	}
+	if (k->flags & KIND_CUSTOM || !cstr_eq(m->r->verb, "patch"))
 		return fail_code(m->r, E_BADREQUEST, err,
 				 "%s in version \"%s\" cannot be handled as a %s: %s", k->kind,
 				 k->version, k->kind, why);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
+	if (m->strategic)
+		return cannot_handle_strategic(m, why, err);
 	json_print(m->after, &b);
 	return fail_invalid_one(m->r, "", "", "", FIELD_INVALID, "patch", err,
 				"Invalid value: \"%.*s\": %s", PATCH_SHOWN_MAX, b.buf, why);
@@ -87,7 +111,8 @@ static int shape_builtin(struct mutation *m, struct error *err)
 {
 	const char *api_version = kind_api_version(m->kind, m->r->arena);
 	const struct api_type *t = api_type_of_kind(api_version, m->kind->kind);
-	return t ? api_decode(t, m->after, unknown_field, m, err) : 0;
+	enum api_dialect how = m->is_apply || m->strategic ? API_UNSTRUCTURED : API_JSON_TEXT;
+	return t ? api_decode(t, how, m->after, unknown_field, m, err) : 0;
 }
 
 int mutation_shape(struct mutation *m, struct error *err)
@@ -111,8 +136,44 @@ int mutation_shape(struct mutation *m, struct error *err)
 }
 
 /* Another version's form of a status may say less of it. */
+int mutation_convert(struct mutation *m, struct error *err)
+{
+	struct obj *made = NULL;
+	if (m->in_storage || !m->r->exchange || !converting_is_needed(m->kind))
+		return 0;
+	if (converting_to_storage(m->r, m->after, &made, err) < 0)
+		return -err->code;
+	m->in_storage = made;
+	return 0;
+}
+
+/* All but metadata, of which labels and annotations are the converter's. */
+static void take_form(struct obj *o, const struct obj *from)
+{
+	static const char *const own[] = {"labels", "annotations"};
+	struct obj *meta = obj_copy_map(obj_get(o, "metadata"));
+	CLEANUP(obj_unrefp) struct obj *last = obj_copy_shallow(o);
+	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+		const struct obj *v = obj_get(obj_get(from, "metadata"), own[i]);
+		obj_del(meta, own[i]);
+		if (v)
+			obj_set(meta, own[i], obj_ref(v));
+	}
+	OBJ_EACH (it, last)
+		obj_del(o, it.key);
+	OBJ_EACH (it, from)
+		if (!cstr_eq(it.key, "metadata"))
+			obj_set(o, it.key, obj_ref(it.value));
+	obj_set(o, "metadata", meta);
+}
+
 void mutation_to_storage(const struct mutation *m, struct obj *o)
 {
+	if (converting_is_needed(m->kind)) {
+		if (m->in_storage)
+			take_form(o, m->in_storage);
+		return;
+	}
 	convert_to_storage(m->kind, o);
 	if (!autoscaler_is_v1(m->kind))
 		return;

@@ -20,12 +20,9 @@ static int check_identity(struct mutation *m, struct error *err)
 	const char *uid = meta_uid(m->after), *real = meta_uid(m->before);
 	if (!uid || cstr_eq(uid, real))
 		return 0;
-	if (!m->is_put) {
-		struct field_errors *e = mutation_errors(r);
-		for (int i = 0; i < (m->kind->flags & KIND_META_ONCE ? 1 : 2); i++)
-			field_errors_add(e, FIELD_INVALID, "metadata.uid",
-					 "Invalid value: \"%s\": field is immutable", uid);
-		return fail_invalid(r, m->kind->group, m->kind->kind, m->name, e, err);
+	if (!m->is_put) { /* told with what else is wrong */
+		m->other_uid = arena_strdup(r->arena, uid);
+		return 0;
 	}
 	const char *at = *m->ns ? arena_fmt(r->arena, "%s/%s", m->ns, m->name) : m->name;
 	return fail_conflict(r, m->name, err,
@@ -196,6 +193,8 @@ int mutation_update(struct mutation *m, struct error *err)
 		return -err->code;
 	mutation_warn_finalizers(m);
 	if (auth_check_write(m->r->server->auth, m->r, m->before, m->after, err) < 0)
+		return -err->code;
+	if (mutation_convert(m, err) < 0)
 		return -err->code;
 	if (is_unchanged(m))
 		return mutation_keep_unchanged(m);

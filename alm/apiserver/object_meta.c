@@ -167,7 +167,7 @@ static void validate_name(const struct kind *k, const char *name, const char *fi
 		field_errors_add(e, FIELD_INVALID, field, "Invalid value: \"%s\": %s", name, fault);
 }
 
-static void validate_labels(const struct obj *labels, struct field_errors *e)
+void object_meta_check_labels(const struct obj *labels, struct field_errors *e)
 {
 	OBJ_EACH (it, labels) {
 		const char *fault = name_fault(NAME_QUALIFIED, str_of(it.key));
@@ -297,7 +297,7 @@ void object_meta_validate(const struct kind *k, const struct obj *o, const struc
 	/* Of an update the real server judges these by its own rules and, mostly, by the kind's, which has them twice. */
 	bool again = before && !(k->flags & (KIND_CUSTOM | KIND_META_ONCE));
 	for (int i = 0; i < (again ? 3 : 1); i++) {
-		validate_labels(obj_path(o, "metadata.labels"), e);
+		object_meta_check_labels(obj_path(o, "metadata.labels"), e);
 		validate_annotations(obj_path(o, "metadata.annotations"), e);
 		validate_owners(o, e);
 	}

@@ -1,6 +1,7 @@
 /* options: see options.h. */
 #include "alm/apiserver/options.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/apiserver/status.h"
@@ -187,8 +188,16 @@ static bool field_supported(void *arg, struct str field)
 	return false;
 }
 
-static const char *options_field(const struct obj *o, const char *field)
+/* The object whose fields are asked for, and the text of one that is a number. */
+struct asked_of {
+	const struct obj *o;
+	char number[24];
+};
+
+static const char *options_field(struct asked_of *of, const char *field)
 {
+	const struct obj *o = of->o;
+	int64_t n;
 	if (cstr_eq(field, "source")) {
 		const char *c = obj_str(o, "source.component");
 		if (!c || !*c)
@@ -198,19 +207,24 @@ static const char *options_field(const struct obj *o, const char *field)
 	const struct obj *v = obj_path(o, field);
 	if (obj_type(v) == OBJ_BOOL)
 		return obj_is_true(v) ? "true" : "false";
+	if (obj_is_number(v) && obj_as_i64(v, &n)) {
+		(void)snprintf(of->number, sizeof(of->number), "%lld", (long long)n);
+		return of->number;
+	}
 	const char *s = obj_as_string(v);
 	return s ? s : "";
 }
 
 static const char *field_value(void *arg, const char *field)
 {
-	return options_field(*(const struct obj *const *)arg, field);
+	return options_field(arg, field);
 }
 
 bool options_match(const struct list_options *l, const struct obj *o)
 {
+	struct asked_of of = {.o = o};
 	return !l->selective || (selector_matches(l->labels, obj_path(o, "metadata.labels")) &&
-				 field_selector_matches(l->fields, field_value, &o));
+				 field_selector_matches(l->fields, field_value, &of));
 }
 
 static void free_selector(void *p)

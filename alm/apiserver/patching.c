@@ -95,14 +95,16 @@ static int json_patch_failed(struct request *r, const struct error *inner, struc
 	return rc;
 }
 
-int patching_apply(struct request *r, enum patch_type type, const struct obj *doc,
-		   struct findings *findings, struct obj **ret, struct error *err)
+int patching_apply(struct mutation *m, enum patch_type type, const struct obj *doc,
+		   struct obj **ret, struct error *err)
 {
+	struct request *r = m->r;
 	struct obj *patch = NULL, *out = NULL;
 	struct error inner = ERROR_INIT;
 	int rc;
-	if (parse_patch(r, findings, &patch, err) < 0)
+	if (parse_patch(r, &m->findings, &patch, err) < 0)
 		return -err->code;
+	m->strategic = type == PATCH_STRATEGIC ? patch : NULL;
 	if (type == PATCH_JSON) {
 		rc = patch_json(doc, patch, &out, &inner);
 		if (rc < 0)
@@ -170,20 +172,23 @@ static int parse_config(struct mutation *m, struct obj **ret, struct error *err)
 }
 
 /* Identity of the configuration: name, namespace, kind and version are those of the path. */
-static int check_config(struct mutation *m, struct obj *config, const char **ret_namespace,
+static int check_config(struct mutation *m, struct obj *config, struct apply_request *q,
 			struct error *err)
 {
 	struct request *r = m->r;
+	struct error inner = ERROR_INIT;
 	const char *want = kind_api_version(m->kind, r->arena);
 	const char *api = meta_api_version(config), *kind = meta_kind(config);
 	if (!api || !kind || !cstr_eq(api, want) || !cstr_eq(kind, m->kind->kind))
 		return fail_code(r, E_BADREQUEST, err,
 				 "invalid object type: %s/%s, want %s, Kind=%s", api ? api : "",
 				 kind ? kind : "", want, m->kind->kind);
+	const char *stated = meta_namespace(config);
+	q->stated_namespace = stated ? arena_strdup(r->arena, stated) : NULL;
+	if (apply_check(q, &inner) < 0)
+		return fail_code(r, inner.code, err, "%s", inner.msg);
 	if (mutation_fits_url(m, config, err) < 0)
 		return -err->code;
-	const char *stated = meta_namespace(config);
-	*ret_namespace = stated ? arena_strdup(r->arena, stated) : NULL;
 	obj_set_path(config, "metadata.name", obj_string(m->name));
 	if (*m->ns)
 		obj_set_path(config, "metadata.namespace", obj_string(m->ns));
@@ -230,15 +235,9 @@ int patching_server_side(struct mutation *m, struct error *err)
 	struct obj *config = NULL, *merged = NULL;
 	struct apply_conflicts conflicts = {.arena = r->arena};
 	struct error inner = ERROR_INIT;
-	const char *stated_namespace;
 	if (parse_config(m, &config, err) < 0 || modern_form(r, &config, err) < 0)
 		return -err->code;
 	modern_join(r, m->before, config);
-	if (check_config(m, config, &stated_namespace, err) < 0 ||
-	    config_revision(m, config, err) < 0)
-		return -err->code;
-	if (object_meta_coerce(config, NULL, NULL, &inner) < 0)
-		return fail_code(r, E_BADREQUEST, err, "%s", inner.msg);
 	const struct schema *schema = m->kind->schema;
 	const char *api_version = kind_api_version(m->kind, r->arena);
 	struct apply_request q = {
@@ -247,12 +246,15 @@ int patching_server_side(struct mutation *m, struct error *err)
 		.config = config,
 		.manager = m->opt.manager,
 		.api_version = api_version,
-		.stated_namespace = stated_namespace,
 		.subresource = r->subresource,
 		.force = m->opt.force,
 		.now_ns = request_now(r),
 		.bytes_max = STORE_VALUE_BYTES_MAX,
 	};
+	if (check_config(m, config, &q, err) < 0 || config_revision(m, config, err) < 0)
+		return -err->code;
+	if (object_meta_coerce(config, NULL, NULL, &inner) < 0)
+		return fail_code(r, E_BADREQUEST, err, "%s", inner.msg);
 	if (apply_merge(&q, &conflicts, &merged, &inner) < 0) {
 		if (inner.code == E_CONFLICT)
 			return conflict_answer(r, &conflicts, err);
@@ -262,6 +264,7 @@ int patching_server_side(struct mutation *m, struct error *err)
 	update_last_applied(m, config);
 	m->keep_managers = true;
 	m->is_apply = true;
+	m->stated_namespace = q.stated_namespace ? q.stated_namespace : "";
 	m->verb = "apply";
 	return 0;
 }

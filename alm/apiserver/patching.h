@@ -8,9 +8,10 @@ enum patch_type { PATCH_MERGE, PATCH_JSON, PATCH_STRATEGIC, PATCH_APPLY };
 
 /* From the Content-Type; E_MEDIATYPE lists what the kind takes. */
 int patching_type(struct request *r, enum patch_type *ret, struct error *err);
-/* doc patched with the body of the request; the result is of the arena. Not for PATCH_APPLY. */
-int patching_apply(struct request *r, enum patch_type type, const struct obj *doc,
-		   struct findings *findings, struct obj **ret, struct error *err);
+/* doc patched with the body of the request; the result is of the arena. Sets m->strategic, adds to
+ * m->findings. Not for PATCH_APPLY. */
+int patching_apply(struct mutation *m, enum patch_type type, const struct obj *doc,
+		   struct obj **ret, struct error *err);
 /* Server-side apply: sets m->after and m->keep_managers; creates if there is no object. */
 int patching_server_side(struct mutation *m, struct error *err);
 

@@ -6,6 +6,7 @@
 #include "alm/apiserver/admission/hooks.h"
 #include "alm/apiserver/admit.h"
 #include "alm/apiserver/collection.h"
+#include "alm/apiserver/converting.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/deletion.h"
 #include "alm/apiserver/docs/table.h"
@@ -76,7 +77,10 @@ static int verb_get(struct request *r, struct error *err)
 	struct head *h = resource_find(server_resource(r->server, r->kind), r->ns, r->name);
 	if (!h)
 		return not_found(r, err);
-	return answer_old(r, h->text) ? 0 : answer(r, 200, h->text, err);
+	t = h->text;
+	if (converting_text(r, &t, err) < 0)
+		return -err->code;
+	return answer_old(r, t) ? 0 : answer(r, 200, t, err);
 }
 
 static int verb_watch(struct request *r, struct error *err)
@@ -127,7 +131,7 @@ static int answer_write(struct mutation *m, struct error *err)
 {
 	if (m->opt.dry_run && !m->created && answer_old(m->r, m->text))
 		return 0;
-	return answer(m->r, m->created ? 201 : 200, m->text, err);
+	return answer(m->r, m->created ? 201 : 200, converting_shown(m->r, m->text), err);
 }
 
 /* Of a PUT or apply that found nothing, too. */
@@ -212,7 +216,7 @@ static int patch_object(struct mutation *m, enum patch_type type, struct error *
 			return not_found(m->r, err);
 		const struct obj *shown =
 			m->r->old_api_version ? modern_show(m->r, m->before) : m->before;
-		if (patching_apply(m->r, type, shown, &m->findings, &m->after, err) < 0 ||
+		if (patching_apply(m, type, shown, &m->after, err) < 0 ||
 		    modern_patched(m->r, shown, &m->after, err) < 0)
 			return -err->code;
 		modern_join(m->r, m->before, m->after);
@@ -278,7 +282,7 @@ static int verb_delete(struct request *r, struct error *err)
 	if (deletion_run(&m, &opt, err) < 0)
 		return -err->code;
 	if (!m.removed)
-		return answer(r, 200, m.text, err);
+		return answer(r, 200, converting_shown(r, m.text), err);
 	status_print_deleted(r->name, r->group, r->resource, meta_uid(m.before), &b);
 	strbuf_addc(&b, '\n');
 	request_reply_json(r, 200, strbuf_str(&b));

@@ -14,6 +14,7 @@
 #include "alm/obj/obj.h"
 
 struct apiserver;
+struct map;
 struct store;
 
 /* One value of an extra; a key may come several times. */
@@ -72,9 +73,10 @@ struct status_cause {
 
 /* What a request draws for itself, the same when it is handled again (waiting.h). */
 struct request_fixed {
-	int64_t now_ns;   /* 0: the time is as it is */
-	char uid[40];     /* of the object it creates; "" before */
-	const char *name; /* that was generated for it, of the exchange; NULL before */
+	int64_t now_ns;        /* 0: the time is as it is */
+	char uid[40];          /* of the object it creates; "" before */
+	const char *name;      /* that was generated for it, of the exchange; NULL before */
+	struct map *converted; /* of converting.c, of the exchange; NULL before */
 };
 
 struct request {

@@ -160,6 +160,7 @@ static void on_deadline(void *arg)
 		end_call(q);
 	loop_unpost(w->all->server->loop, &w->go);
 	w->parked = false;
+	(void)request_find_kind(r); /* its definition may have changed meanwhile */
 	fail_code(r, E_TIMEOUT, &err,
 		  "Timeout: request did not complete within requested timeout - context deadline "
 		  "exceeded");
@@ -172,8 +173,8 @@ static void on_deadline(void *arg)
 static void count(struct apiserver *s, bool failed)
 {
 	metric_add(metrics_counter(s->metrics, "alm_webhook_calls_total",
-				   "Admission webhooks that were asked: answered, or failed to "
-				   "be called.",
+				   "Webhooks of admission and conversion that were asked: "
+				   "answered, or failed to be called.",
 				   failed ? "outcome=\"failed\"" : "outcome=\"answered\""),
 		   1);
 }
@@ -217,9 +218,7 @@ static void on_done(void *arg, const struct error *err)
 	const char *why = err && err->code == E_TIMEOUT ? "context deadline exceeded"
 			  : err                         ? err->msg
 							: NULL;
-	answered(q, why ? arena_fmt(q->arena, "failed to call webhook: Post \"%s\": %s",
-				    q->target.shown, why)
-			: NULL);
+	answered(q, why ? arena_fmt(q->arena, "Post \"%s\": %s", q->target.shown, why) : NULL);
 }
 
 static void send_one(struct ask *q)
@@ -315,7 +314,7 @@ static void ask_new(struct waiting *w, const char *key, const struct question *q
 	strbuf_init(&n->body, REVIEW_BYTES_MAX);
 	strbuf_init(&n->text, HTTP_BODY_BYTES_MAX);
 	keep_target(n, q->target);
-	review_print(q->version, n->uid, q->request, &n->body);
+	q->print(q->version, n->uid, q->request, &n->body);
 	w->bytes += n->body.len;
 	w->n_open++;
 	TAILQ_INSERT_TAIL(&w->open, n, link);
@@ -353,6 +352,16 @@ int waiting_for(struct request *r, struct error *err)
 bool waiting_is_wanted(const struct request *r)
 {
 	return r->waiting && r->waiting->wanted;
+}
+
+void waiting_forget(struct request *r)
+{
+	struct waiting *w = r->waiting;
+	if (!w || w->n_open)
+		return;
+	map_clear(w->asks);
+	map_clear(w->counts);
+	w->answers_bytes = 0;
 }
 
 bool waiting_park(struct request *r)

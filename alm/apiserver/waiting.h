@@ -1,5 +1,5 @@
 /*
- * waiting: a write that waits for webhooks.
+ * waiting: a request that waits for webhooks.
  *
  * The server has one loop, and a write goes from its body to the store in one turn of it. One that
  * has to ask stops there and leaves nothing behind but its questions. Once all of them are answered
@@ -28,7 +28,9 @@ struct question {
 	const char *about; /* who is asked and about what object, in whatever state that is */
 	const struct hook_target *target;
 	const char *version; /* of the review */
-	struct str request;  /* review_print_request() */
+	struct str
+		request; /* but the uid, which print adds: review_print() or conversion_print() */
+	void (*print)(const char *version, const char *uid, struct str request, struct strbuf *b);
 	int64_t timeout_ns;
 };
 
@@ -46,6 +48,8 @@ int waiting_ask(struct request *r, const struct question *q, const struct waitin
 		struct error *err);
 int waiting_for(struct request *r, struct error *err);
 bool waiting_is_wanted(const struct request *r); /* something waits */
+/* Of a request that goes on without being handled again: what was answered is given back. */
+void waiting_forget(struct request *r);
 /* True: the request failed with waiting_for(), it is answered later. */
 bool waiting_park(struct request *r);
 

@@ -286,6 +286,7 @@ void audit_rolled_back(struct audit *a)
 	struct error err = ERROR_INIT;
 	int64_t was = a->last_seq;
 	struct tree_level *leaves = &a->tree.level[0];
+	a->n_rolled_back++;
 	a->n_blobs = 0;
 	memset(a->roots, 0, sizeof(a->roots));
 	if (audit_load_end(a, &err) < 0)
@@ -303,6 +304,11 @@ void audit_rolled_back(struct audit *a)
 		a->tree.size -= gone;
 	} else
 		(void)log_load_tree(a->db, a->last_seq, &a->tree, &err);
+}
+
+uint64_t audit_times_rolled_back(const struct audit *a)
+{
+	return a->n_rolled_back;
 }
 
 int audit_append_now(struct audit *a, const struct audit_row *row, int64_t *ret_seq,

@@ -42,10 +42,14 @@ struct audit_row {
 	const struct obj *body;
 };
 
+/* The family of logs of `alm run`: their transitions are of runs, which no object has a status of. */
+#define AUDIT_FAMILY_RUN "alm.run"
+
 struct audit_config {
 	struct db *db;
 	struct loop *loop;
-	const char *origin; /* NULL: "alm.local/" and 16 random hex digits, fixed at creation */
+	const char *origin; /* NULL: family, "/" and 16 random hex digits, fixed at creation */
+	const char *family; /* of a new log; NULL: "alm.local" */
 	/* Holds audit.key (Ed25519 seed), redact.key and audit.head (head.h), 0600; NULL: keys in
 	 * memory, no head. */
 	const char *key_dir;
@@ -59,8 +63,11 @@ struct audit_config {
  * anchor remembers another. */
 int audit_open(const struct audit_config *c, struct audit **ret, struct error *err);
 /* Whether a new log may be named so: 1 to AUDIT_ORIGIN_MAX printable ASCII characters, no space, no
- * '+'. E_INVALID. */
-int audit_check_origin(const char *origin, struct error *err);
+ * '+', and of AUDIT_FAMILY_RUN only in that family (NULL: another one), as of such a log neither statuses nor objects
+ * are compared. E_INVALID. */
+int audit_check_origin(const char *origin, const char *family, struct error *err);
+/* Whether it is of that family. */
+bool audit_is_of_runs(const char *origin);
 /* One of the two files. E_NOTFOUND, E_CORRUPT. */
 int audit_read_key(const char *dir, const char *name, unsigned char key[AUDIT_KEY_BYTES],
 		   struct error *err);
@@ -96,6 +103,8 @@ int audit_append_now(struct audit *a, const struct audit_row *row, int64_t *ret_
 		     struct error *err);
 /* After the caller rolled its transaction back: forgets what the rows had advanced. */
 void audit_rolled_back(struct audit *a);
+/* Who remembers something of entries forgets it when this has changed. */
+uint64_t audit_times_rolled_back(const struct audit *a);
 /* After the caller's commit: a checkpoint may be due (at most one a second, at once for Approval).
  */
 void audit_committed(struct audit *a);

@@ -18,7 +18,7 @@
 
 #define REMEDY                                                                                  \
 	"; the log can be read only, until the newest copy is put back or the gap is accepted:" \
-	" alm audit accept-gap --reason TEXT"
+	" alm audit accept-gap --data-dir %s --reason TEXT"
 
 const char *audit_read_only(const struct audit *a)
 {
@@ -30,7 +30,7 @@ void audit_set_read_only(struct audit *a, const char *why)
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	if (a->read_only)
 		return; /* the first reason stays */
-	strbuf_addf(&b, "LogRolledBack: %s" REMEDY, why);
+	strbuf_addf(&b, "LogRolledBack: %s" REMEDY, why, a->key_dir ? a->key_dir : "DIR");
 	a->read_only = strbuf_detach(&b);
 }
 

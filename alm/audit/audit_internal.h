@@ -25,6 +25,7 @@ struct audit {
 
 	/* The end of the log as the open transaction sees it. */
 	int64_t last_seq, last_time_us;
+	uint64_t n_rolled_back;
 	int64_t clock_ns; /* wall clock less the monotonic one, as the last entry had it */
 	int64_t clock_seq, clock_before_ns; /* of the newest ClockStepped */
 	unsigned char chain[SHA256_BYTES];

@@ -119,7 +119,7 @@ int audit_begin_log(struct audit *a, struct obj *body,
 	return r < 0 ? r : audit_append(a, &row, &seq, err);
 }
 
-static void choose_origin(struct audit *a, const char *wanted)
+static void choose_origin(struct audit *a, const char *wanted, const char *family)
 {
 	unsigned char random[8];
 	char hex[17];
@@ -130,7 +130,7 @@ static void choose_origin(struct audit *a, const char *wanted)
 	}
 	loop_random(a->loop, random, sizeof(random));
 	hex_encode(random, sizeof(random), hex);
-	strbuf_addf(&b, "alm.local/%s", hex);
+	strbuf_addf(&b, "%s/%s", family ? family : "alm.local", hex);
 	a->origin = strbuf_detach(&b);
 }
 
@@ -200,12 +200,24 @@ static int origin_of_head(struct audit *a, struct error *err)
 	return r < 0 ? -err->code : 0;
 }
 
+/* Without a name of its own, too: its next generation is FAMILY/2. */
+bool audit_is_of_runs(const char *origin)
+{
+	struct str family, rest;
+	(void)str_cut(str_of(origin), '/', &family, &rest);
+	return str_is(family, AUDIT_FAMILY_RUN);
+}
+
 /* It is the name of a signed note, and a line of it (C2SP signed-note). */
-int audit_check_origin(const char *origin, struct error *err)
+int audit_check_origin(const char *origin, const char *family, struct error *err)
 {
 	size_t n = 0;
 	while (origin[n] > ' ' && origin[n] < 0x7f && origin[n] != '+')
 		n++;
+	if (audit_is_of_runs(origin) && !cstr_eq(family, AUDIT_FAMILY_RUN))
+		return error_set(err, E_INVALID,
+				 "origins that begin with " AUDIT_FAMILY_RUN " are of logs of `alm "
+				 "run`, which has no statuses that are compared with the log");
 	if (n && !origin[n] && n <= AUDIT_ORIGIN_MAX)
 		return 0;
 	return error_set(err, E_INVALID,
@@ -214,12 +226,14 @@ int audit_check_origin(const char *origin, struct error *err)
 			 AUDIT_ORIGIN_MAX);
 }
 
-static int find_origin(struct audit *a, const char *wanted, bool is_new, struct error *err)
+static int find_origin(struct audit *a, const struct audit_config *c, bool is_new,
+		       struct error *err)
 {
-	if (is_new && wanted && audit_check_origin(wanted, err) < 0)
+	const char *wanted = c->origin;
+	if (is_new && wanted && audit_check_origin(wanted, c->family, err) < 0)
 		return -err->code;
 	if (is_new) {
-		choose_origin(a, wanted);
+		choose_origin(a, wanted, c->family);
 		return 0;
 	}
 	int r = log_origin(a->db, &a->origin, err);
@@ -240,7 +254,7 @@ static int open_log(struct audit *a, const struct audit_config *c, struct error 
 		return r;
 	bool is_new = r == 0;
 	CLEANUP(obj_unrefp) struct obj *body = obj_map();
-	r = find_origin(a, c->origin, is_new, err);
+	r = find_origin(a, c, is_new, err);
 	if (r >= 0)
 		r = audit_open_keys(a, a->origin, err);
 	if (r < 0)

@@ -12,10 +12,12 @@
 #include "alm/audit/pruned.h"
 #include "alm/audit/snapshot.h"
 #include "alm/audit/tables.h"
+#include "alm/audit/verify_lanes.h"
 #include "alm/audit/verify_parts.h"
 #include "alm/audit/verify_scan.h"
 
 #define PRUNED_MEANWHILE_MAX 3
+#define LANES_ROWS_MAX       1000000000 /* more there are only in a database that somebody made up */
 #define ROWS_A_PAGE          50000 /* audit.md 5: a longer read keeps the WAL from starting anew */
 
 /* The entry before did not fit its chain value: this entry shows which of the two is wrong. */
@@ -34,25 +36,22 @@ static void settle_doubt(struct scan *v, const unsigned char leaf[SHA256_BYTES],
 	v->doubt = false;
 }
 
-static void check_chain(struct scan *v, const struct record *rec, struct str stored)
+static void check_chain(struct scan *v, const struct row_digest *row)
 {
-	unsigned char leaf[SHA256_BYTES];
 	struct error err = ERROR_INIT;
-	record_leaf(rec, &v->scratch, leaf);
-	const unsigned char *chain =
-		stored.len == SHA256_BYTES ? (const unsigned char *)stored.ptr : NULL;
+	const unsigned char *chain = row->has_chain ? row->chain : NULL;
 	if (v->doubt)
-		settle_doubt(v, leaf, chain);
-	chain_next(v->stored, leaf, v->computed);
+		settle_doubt(v, row->leaf, chain);
+	chain_next(v->stored, row->leaf, v->computed);
 	if (!chain)
-		verify_add(v->rep, rec->seq, rec->seq, "chain value is not 32 bytes");
+		verify_add(v->rep, row->seq, row->seq, "chain value is not 32 bytes");
 	else if (!v->unknown)
 		v->doubt = memcmp(v->computed, chain, SHA256_BYTES) != 0;
 	v->unknown = false;
 	memcpy(v->stored, chain ? chain : v->computed, SHA256_BYTES);
-	if (!record_body_is_closed(rec->body))
-		verify_add(v->rep, rec->seq, rec->seq, "body is not one JSON object");
-	(void)tree_push(&v->tree, leaf, scan_verify_tile, v, &err);
+	if (!row->is_closed)
+		verify_add(v->rep, row->seq, row->seq, "body is not one JSON object");
+	(void)tree_push(&v->tree, row->leaf, scan_verify_tile, v, &err);
 }
 
 /* True if the row is one of the sequence. */
@@ -73,27 +72,25 @@ static bool check_place(struct scan *v, int64_t seq)
 	return true;
 }
 
-static int check_row(struct scan *v, struct stmt *s, struct error *err)
+static int check_row(struct scan *v, const struct row_digest *row, struct error *err)
 {
-	struct record rec;
-	log_record(s, &rec);
+	v->after = row->seq;
 	if (v->rep->rows++ == 0)
-		v->rep->first = rec.seq;
-	if (!check_place(v, rec.seq))
+		v->rep->first = row->seq;
+	if (!check_place(v, row->seq))
 		return 0;
-	check_chain(v, &rec, stmt_blob(s, LOG_CHAIN_COLUMN));
-	v->expected = rec.seq + 1;
-	v->rep->last = rec.seq;
-	if (str_is(rec.type, "Transition"))
+	check_chain(v, row);
+	v->expected = row->seq + 1;
+	v->rep->last = row->seq;
+	if (row->is_transition)
 		v->rep->transitions++;
-	if (v->mark_size == rec.seq)
+	if (v->mark_size == row->seq)
 		scan_check_mark(v);
-	int64_t blobs = record_body_blobs(rec.body);
-	v->n_refs += blobs;
-	int r = blobs ? verify_row_refs(v->d, rec.seq, blobs, v->rep, err) : 0;
+	v->n_refs += row->n_blobs;
+	int r = row->n_blobs ? verify_row_refs(v->d, row->seq, row->n_blobs, v->rep, err) : 0;
 	if (r >= 0)
-		r = verify_objects_row(&v->objects, &rec, err);
-	return r < 0 ? r : scan_check_notes(v, rec.seq, err);
+		r = verify_objects_row(&v->objects, row, err);
+	return r < 0 ? r : scan_check_notes(v, row->seq, err);
 }
 
 static int scan_end(struct scan *v, struct error *err)
@@ -232,13 +229,39 @@ static int scan_page(struct scan *v, struct error *err)
 	if (v->note_size == INT64_MAX)
 		r = scan_next_note(v, v->rep->last, err);
 	for (; r >= 0 && (r = stmt_step(s, err)) > 0; n++) {
-		v->after = stmt_int(s, 0);
-		r = check_row(v, s, err);
+		struct row_digest row;
+		row_digest_of(s, &v->scratch, &row);
+		r = check_row(v, &row, err);
 		if (r < 0)
 			break;
 	}
 	stmt_reset(s);
 	return r < 0 ? r : n;
+}
+
+static bool checks_file(const struct verify_options *o)
+{
+	return !o->is_archive && !o->since_checkpoint && !o->skip_file_check;
+}
+
+/* The rows that are there now, as other processes read them. */
+static int scan_lanes(struct scan *v, const struct verify_options *o, struct error *err)
+{
+	struct row_digest row;
+	int64_t to = 0;
+	int r = db_number(v->d, "SELECT max(seq) FROM audit", NULL, &to, err);
+	if (r < 0 || to <= v->after || to > LANES_ROWS_MAX)
+		return r;
+	r = verify_lanes_begin(o->lanes, o->lanes_path, v->after, to, checks_file(o), err);
+	for (int n = 0; r >= 0 && (r = verify_lanes_next(o->lanes, &row, err)) > 0; n++) {
+		if (n % ROWS_A_PAGE == 0 && o->progress)
+			o->progress(o->progress_arg, v->rep->last, v->rows_in_all);
+		if (n % ROWS_A_PAGE == 0 && v->note_size == INT64_MAX)
+			r = scan_next_note(v, v->rep->last, err);
+		if (r >= 0)
+			r = check_row(v, &row, err);
+	}
+	return r;
 }
 
 static int scan_rows(struct scan *v, const struct verify_options *o, struct error *err)
@@ -319,13 +342,17 @@ static int run(struct scan *v, const struct verify_options *o, struct error *err
 	v->mark_size = verify_marks_next(&v->marks, rep->last);
 	if (r >= 0 && o->progress)
 		r = db_number(v->d, "SELECT max(seq) FROM audit", NULL, &v->rows_in_all, err);
+	if (r >= 0 && verify_lanes_ready(o->lanes))
+		r = scan_lanes(v, o, err);
 	if (r >= 0)
 		r = scan_rows(v, o, err);
 	if (r >= 0 && !o->since_checkpoint)
 		r = verify_blobs(v->d, rep, err);
 	if (r >= 0)
 		r = in_one_state(v, o, err);
-	if (r >= 0 && !o->is_archive && !o->since_checkpoint && !o->skip_file_check)
+	if (r >= 0 && checks_file(o))
+		r = verify_lanes_file(o->lanes, rep, err);
+	if (r == 0 && checks_file(o))
 		r = verify_file(v->d, rep, err);
 	if (r >= 0 && o->each_status && !o->since_checkpoint)
 		verify_statuses(&v->objects, o, rep);
@@ -339,6 +366,7 @@ static int verify_once(struct db *d, const struct verify_options *o, struct veri
 	memset(ret, 0, sizeof(*ret));
 	ret->is_archive = o->is_archive;
 	ret->since_checkpoint = o->since_checkpoint;
+	ret->is_of_runs = o->is_of_runs;
 	for (const char *const *p = o->unchecked; p && *p; p++)
 		verify_unchecked(ret, "%s", *p);
 	v->d = d;

@@ -16,6 +16,8 @@
 #include "alm/io/db.h"
 #include "alm/obj/obj.h"
 
+struct verify_lanes;
+
 #define VERIFY_FINDINGS_MAX  64
 #define VERIFY_UNCHECKED_MAX 8
 #define VERIFY_ANCHORS_MAX   16
@@ -35,7 +37,7 @@ struct verify_report {
 	/* Of replay_log(). */
 	int64_t decisions, decisions_without_inputs, replayed;
 	bool is_replayed;
-	bool statuses_compared, objects_compared, since_checkpoint, is_archive;
+	bool statuses_compared, objects_compared, since_checkpoint, is_archive, is_of_runs;
 	size_t n_findings, n_omitted;
 	struct verify_finding findings[VERIFY_FINDINGS_MAX];
 	size_t n_anchors;
@@ -62,6 +64,7 @@ typedef int (*verify_kept_fn)(void *arg, const char *kind, const char *name, con
 struct verify_options {
 	bool is_archive;        /* read back from a file: no triggers, tiles, heads to compare */
 	bool since_checkpoint;  /* only entries after the last checkpoint */
+	bool is_of_runs;        /* of the family AUDIT_FAMILY_RUN: there are no statuses */
 	bool skip_file_check;   /* no PRAGMA integrity_check */
 	bool skip_tables_check; /* for tests that took the triggers away */
 	const char *vkey;       /* the key that must be the log's newest; NULL: believe the log */
@@ -80,6 +83,10 @@ struct verify_options {
 	void (*progress)(void *arg, int64_t at, int64_t n);
 	void *progress_arg;
 	const unsigned char *redact_key; /* of 32 bytes; needed for objects */
+	/* Processes for rows and file (verify_lanes.h), each from the file lanes_path; NULL: this
+	 * one does. One that ends before its time is an error of verify_log(). */
+	struct verify_lanes *lanes;
+	const char *lanes_path;
 	/* Instead, of a log whose objects are on another server: calls fn for every object there
 	 * that has status.transitionSeq; kind, name, uid and status suffice. */
 	int (*each_status)(void *arg, verify_object_fn fn, void *fn_arg, struct error *err);

@@ -39,21 +39,21 @@ int verify_objects_init(struct verify_objects *v, struct db *d, const struct ver
 	return r < 0 ? r : 0;
 }
 
-int verify_objects_row(struct verify_objects *v, const struct record *rec, struct error *err)
+int verify_objects_row(struct verify_objects *v, const struct row_digest *row, struct error *err)
 {
 	if (!v->written)
 		return 0;
-	if (rec->seq == snapshot_seq(v->log.snapshot)) {
+	if (row->seq == snapshot_seq(v->log.snapshot)) {
 		map_clear(v->written);
 		return snapshot_each(v->log.snapshot, keep_entry, v, err);
 	}
-	if (!str_is(rec->type, "Write") || !rec->uid.len)
+	if (row->change == ROW_CHANGES_NOTHING)
 		return 0;
-	CLEANUP(xfreep) char *uid = str_dup(rec->uid);
-	if (str_is(rec->reason, "Deleted"))
+	CLEANUP(xfreep) char *uid = str_dup(row->uid);
+	if (row->change == ROW_DELETES)
 		map_del(v->written, uid);
-	else if (str_is(rec->reason, "Created") || str_is(rec->reason, "Updated"))
-		map_set_number(v->written, uid, (size_t)rec->seq);
+	else
+		map_set_number(v->written, uid, (size_t)row->seq);
 	return 0;
 }
 

@@ -4,8 +4,8 @@
 
 #include "alm/audit/checkpoint.h"
 #include "alm/audit/objects.h"
-#include "alm/audit/record.h"
 #include "alm/audit/verify.h"
+#include "alm/audit/verify_rows.h"
 
 struct map;
 struct pruned;
@@ -84,7 +84,7 @@ struct verify_objects {
 int verify_objects_init(struct verify_objects *v, struct db *d, const struct verify_options *o,
 			const struct snapshot *s, struct verify_report *rep, struct error *err);
 /* Each row, in order. */
-int verify_objects_row(struct verify_objects *v, const struct record *rec, struct error *err);
+int verify_objects_row(struct verify_objects *v, const struct row_digest *row, struct error *err);
 int verify_objects_compare(struct verify_objects *v, const struct verify_options *o,
 			   struct verify_report *rep, struct error *err);
 /* Of a log whose objects are elsewhere. Outside of any snapshot: a status is read first, and the

@@ -105,6 +105,9 @@ static void print_intact_log(const struct verify_report *r, struct strbuf *b)
 	else if (r->statuses_compared)
 		strbuf_addf(b, "; %" PRId64 " transitions = %" PRId64 " statuses", r->transitions,
 			    r->statuses);
+	else if (r->is_of_runs)
+		strbuf_addf(b, "; %" PRId64 " transitions of runs, which have no statuses",
+			    r->transitions);
 	else
 		strbuf_addf(b, "; %" PRId64 " transitions, statuses not compared", r->transitions);
 	if (r->objects_compared)

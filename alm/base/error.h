@@ -83,7 +83,12 @@ enum error_code {
 	X(REASON_LIMIT_EXCEEDED,      "LimitExceeded")      /* a repository is too large */         \
 	X(REASON_BRANCH_NOT_FOUND,    "BranchNotFound")                                             \
 	X(REASON_SOURCE_EMPTY,        "SourceEmpty")        /* no folder, or nothing in it */       \
+	X(REASON_HISTORY_REWRITTEN,   "HistoryRewritten")   /* and that is refused */               \
 	X(REASON_NAMESPACE_NOT_ALLOWED, "NamespaceNotAllowed") /* not of spec.prune.namespaces */   \
+	X(REASON_RENDER_FAILED,       "RenderFailed")       /* a program says no */                 \
+	X(REASON_RENDER_LIMIT,        "RenderLimit")        /* ... or does not end, or is large */  \
+	X(REASON_VALUE_MISSING,       "ValueMissing")       /* of its configuration */              \
+	X(REASON_RENDERER_MISSING,    "RendererMissing")    /* no libjsonnet on this machine */     \
 	X(REASON_TEST_FAILED,         "TestFailed")         /* the test of a JSON Patch */
 /* clang-format on */
 

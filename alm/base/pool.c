@@ -24,6 +24,8 @@
 #define CLASSES      (SMALL + (POOL_PIECE_MAX - POOL_SMALL_MAX) / LARGE_STEP)
 #define WORDS        (REGION_PAGES / 64)
 
+_Static_assert(CLASSES <= UINT8_MAX, "struct page has a byte for them");
+
 struct piece {
 	struct piece *next;
 };
@@ -32,8 +34,8 @@ struct page {
 	LIST_ENTRY(page) link; /* only while there is room */
 	struct piece *freed;   /* pieces that were used */
 	uint16_t fresh;        /* pieces behind those that were never used */
-	uint16_t used, class;  /* pieces in use; 1 to CLASSES */
-	uint16_t stay;         /* enum stay */
+	uint16_t used, room;   /* pieces in use, and as many as there can be */
+	uint8_t class, stay;   /* 1 to CLASSES; enum stay */
 };
 
 struct region {
@@ -111,9 +113,9 @@ static size_t pages_of(size_t class)
 	return class > SMALL ? LARGE : 1;
 }
 
-static size_t pieces_of(const struct page *p)
+static size_t pieces_of(size_t class)
 {
-	return (pages_of(p->class) * PAGE_BYTES - HEAD_BYTES) / piece_bytes(p->class);
+	return (pages_of(class) * PAGE_BYTES - HEAD_BYTES) / piece_bytes(class);
 }
 
 /* --- pages --- */
@@ -213,19 +215,32 @@ size_t pool_free_pages(void)
 	return own.n_dirty + shared.n_dirty;
 }
 
+static bool is_to_clear(const struct region *r, size_t i)
+{
+	return r->free[i / 64] & r->dirty[i / 64] & UINT64_C(1) << i % 64;
+}
+
+/* Neighbours at once: what a call costs is the same for one page as for a hundred. */
+static size_t clear_pages(struct region *r)
+{
+	size_t n = 0;
+	for (size_t i = 0, end; i < REGION_PAGES; i = end + 1) {
+		for (end = i; end < REGION_PAGES && is_to_clear(r, end);)
+			end++;
+		if (end > i)
+			mem_region_clear((char *)r + i * PAGE_BYTES, (end - i) * PAGE_BYTES);
+		n += end - i;
+	}
+	return n;
+}
+
 static size_t trim(struct pool *pool)
 {
 	size_t n = 0;
 	struct region *r, *next;
 	for (r = LIST_FIRST(&pool->regions); r; r = next) {
 		next = LIST_NEXT(r, link);
-		for (size_t i = 0; i < REGION_PAGES; i++) {
-			uint64_t bit = UINT64_C(1) << i % 64;
-			if (!(r->free[i / 64] & r->dirty[i / 64] & bit))
-				continue;
-			mem_region_clear((char *)r + i * PAGE_BYTES, PAGE_BYTES);
-			n++;
-		}
+		n += clear_pages(r);
 		for (size_t i = 0; i < WORDS; i++)
 			r->dirty[i] &= ~r->free[i];
 		if (r->n_free == REGION_PAGES - 1) {
@@ -272,7 +287,8 @@ static struct page *page_with_room(enum stay stay, size_t class)
 	if (p)
 		return p;
 	p = page_take(pool_of(stay), class);
-	*p = (struct page){.class = (uint16_t)class, .stay = (uint16_t)stay};
+	*p = (struct page){
+		.class = (uint8_t)class, .stay = (uint8_t)stay, .room = (uint16_t)pieces_of(class)};
 	LIST_INSERT_HEAD(&with_room[stay][class - 1], p, link);
 	return p;
 }
@@ -286,7 +302,7 @@ static void *take(enum stay stay, size_t n)
 	else
 		piece = (struct piece *)(void *)((char *)p + HEAD_BYTES +
 						 p->fresh++ * piece_bytes(p->class));
-	if (++p->used == pieces_of(p))
+	if (++p->used == p->room)
 		LIST_REMOVE(p, link);
 	return piece;
 }
@@ -313,7 +329,7 @@ void *pool_share(size_t n)
 
 static void give(struct page *p, struct piece *piece)
 {
-	if (p->used == pieces_of(p))
+	if (p->used == p->room)
 		LIST_INSERT_HEAD(&with_room[p->stay][p->class - 1], p, link);
 	piece->next = p->freed;
 	p->freed = piece;

@@ -38,7 +38,9 @@ const char *paint_holder(const char *word)
 {
 	static const char *const rows[][2] = {{"git", GREEN},       {"alm", GREEN},
 					      {"person", YELLOW},   {"autoscaler", CYAN},
-					      {"controller", BLUE}, {"kubernetes", GREY}};
+					      {"controller", BLUE}, {"kubernetes", GREY},
+					      {"declared", GREEN},  {"differs", RED},
+					      {"unknown", YELLOW},  {"known", GREY}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (cstr_eq(word, rows[i][0]))
 			return rows[i][1];

@@ -53,6 +53,12 @@ int64_t client_backoff(struct loop *l, unsigned n, int64_t base_ns, int64_t max_
 	return pause - (int64_t)loop_random_below(l, (uint64_t)pause / 4 + 1);
 }
 
+/* An apply with a field that the kind has not: the API server calls it an error of its own (500), and it stays one. */
+static bool is_no_field(const char *message)
+{
+	return cstr_has_prefix(message, "failed to create typed patch object");
+}
+
 void client_status_error(const struct obj *status, int http, struct error *ret,
 			 int64_t *ret_retry_after_ns)
 {
@@ -60,6 +66,8 @@ void client_status_error(const struct obj *status, int http, struct error *ret,
 	int64_t code = obj_i64(status, "code", http);
 	int64_t after = obj_i64(status, "details.retryAfterSeconds", 0);
 	int known = error_from_http(http ? http : (int)code, reason ? reason : "");
+	if (known == E_INTERNAL && message && is_no_field(message))
+		known = E_INVALID;
 	if (message && *message)
 		status_text_error(ret, known, message);
 	else
@@ -193,9 +201,12 @@ static bool try_again(struct client_call *k, const struct error *err, int64_t re
 }
 
 /* A write that the server may have done though it did not say so. */
-static bool maybe_applied(const struct client_call *k, const struct error *err)
+static bool maybe_applied(const struct client_call *k, const struct error *err,
+			  const struct error *failed)
 {
-	return !k->is_read && (err || k->status == 500 || k->status == 502 || k->status == 504);
+	bool refused = failed->code == E_INVALID;
+	return !k->is_read &&
+	       (err || (k->status == 500 && !refused) || k->status == 502 || k->status == 504);
 }
 
 /* Takes the call out and tells the caller, who may do anything but use the call again. */
@@ -251,7 +262,7 @@ static void on_done(void *arg, const struct error *err)
 	if (failed.code && try_again(k, err, retry_after))
 		return;
 	reply(k, body, failed.code ? &failed : NULL, retry_after,
-	      failed.code && maybe_applied(k, err));
+	      failed.code && maybe_applied(k, err, &failed));
 }
 
 static void send_call(struct client_call *k)
@@ -301,6 +312,5 @@ struct client_call *client_call_start(struct client_call *k)
 
 bool client_refuses_body(const struct error *err)
 {
-	return err->code == E_INVALID || err->code == E_BADREQUEST ||
-	       str_find(str_of(err->msg), STR("failed to create typed patch object")) >= 0;
+	return err->code == E_INVALID || err->code == E_BADREQUEST;
 }

@@ -108,7 +108,7 @@ void client_status_error(const struct obj *status, int http, struct error *ret,
 int64_t client_backoff(struct loop *l, unsigned n, int64_t base_ns, int64_t max_ns);
 
 /* Does this answer to a write say that the object itself is wrong, so that it will never be taken
- * as it is? Fields that a schema lacks are an InternalError of kube-apiserver. */
+ * as it is? Fields that a schema lacks, an InternalError of kube-apiserver, are E_INVALID here. */
 bool client_refuses_body(const struct error *err);
 
 #endif

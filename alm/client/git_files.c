@@ -11,6 +11,7 @@ struct git_files {
 	struct files *files;
 	struct git_tree tree;
 	struct str listing;
+	struct error failed; /* of the listing, while it is asked whether there is a folder */
 	git_files_fn done;
 	void *arg;
 };
@@ -30,7 +31,7 @@ static struct str keep(struct git_files *g, struct str s)
 
 /* --- the stages, last one first --- */
 
-static const struct git_stage stage_files, stage_ignore, stage_tree;
+static const struct git_stage stage_files, stage_ignore, stage_entry, stage_tree;
 
 static void files_came(void *arg, const struct program_result *r, const struct error *failed)
 {
@@ -70,17 +71,37 @@ static void ignore_came(void *arg, const struct program_result *r, const struct 
 
 static const struct git_stage stage_ignore = {"cat-file", GIT_TEXT_BYTES, GIT_ASK_NS, ignore_came};
 
+/* Of a tree that it cannot read git says the same as of one that is not there: the folder above it knows. */
+static void entry_came(void *arg, const struct program_result *r, const struct error *failed)
+{
+	struct git_files *g = arg;
+	if (!failed && r->status == 0 && !str_has_prefix(r->output, STR("040000 ")))
+		error_because(&g->failed, E_NOTFOUND, REASON_SOURCE_EMPTY,
+			      "%.12s has no folder \"%s\"", g->commit, g->path);
+	const struct error err = g->failed;
+	finish(g, &err);
+}
+
+static const struct git_stage stage_entry = {"ls-tree", GIT_TEXT_BYTES, GIT_ASK_NS, entry_came};
+
+/* The commit is there: it is the folder that may not be. Whatever else it says may be otherwise the next time. */
+static bool may_lack_folder(const struct program_result *r)
+{
+	static const char *const words[] = {"Not a valid object name", "not a tree object", NULL};
+	return r->status != 0 && git_says(r->errors, words);
+}
+
 static void tree_came(void *arg, const struct program_result *r, const struct error *failed)
 {
 	struct git_files *g = arg;
 	struct error err = ERROR_INIT;
-	if (!failed && r->status != 0) /* the commit is there: it is the folder that is not */
-		error_because(&err, E_NOTFOUND, REASON_SOURCE_EMPTY, "%.12s has no folder \"%s\"",
-			      g->commit, g->path);
-	else
-		(void)git_is_well(g->place, &stage_tree, r, failed, &err);
-	if (err.code) {
-		finish(g, &err);
+	if (!git_is_well(g->place, &stage_tree, r, failed, &err)) {
+		g->failed = err;
+		if (!failed && may_lack_folder(r))
+			g->run = git_run(g->place, &stage_entry, STR_NONE,
+					 GIT_ARGS("ls-tree", g->commit, "--", g->path), g);
+		else
+			finish(g, &err);
 		return;
 	}
 	g->listing = keep(g, r->output);
@@ -104,7 +125,7 @@ struct git_files *git_files_start(const struct git_place *p, const char *commit,
 				.commit = commit,
 				.path = path,
 				.files = ret,
-				.tree = {.flaws = ret->flaws},
+				.tree = {.flaws = ret->flaws, .refused = ret->refused},
 				.done = done,
 				.arg = arg};
 	const char *tree = arena_fmt(ret->a, "%s:%s", commit, path);

@@ -344,6 +344,7 @@ struct git_read *git_read_start(struct programs *p, const struct git_request *rq
 	g->arg = arg;
 	copy(g, rq);
 	g->files.a = g->a;
+	g->files.refused = rq->is_program ? obj_keep(g->a, obj_map()) : NULL;
 	g->place = (struct git_place){.programs = p, .dir = g->rq.dir, .hidden = g->rq.hidden};
 	read_ssh(g);
 	g->place.env = git_mirror_environment(g, false);

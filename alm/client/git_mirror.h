@@ -31,7 +31,8 @@ struct git_request {        /* copied */
 			      * judged it as text */
 	const char *branch; /* "main" */
 	const char *path;   /* folder in the repository; "": its root */
-	const char *dir;    /* of this mirror; made where it is missing, its parent is there */
+	bool is_program; /* every file is wanted, and what is refused is told of each (files.h) */
+	const char *dir; /* of this mirror; made where it is missing, its parent is there */
 	/* Read instead of the head, if it is the head or one of the 1,000 commits before it: what a
 	 * fork has pushed beside a branch is no commit of it. Its history is not told. NULL: the head. */
 	const char *commit;

@@ -33,7 +33,8 @@ struct queue {
 	struct map *entries;
 	TAILQ_HEAD(entries, entry) ready, first;
 	size_t n_ready, n_processing; /* ready: of both */
-	unsigned n_first;             /* taken in a row */
+	size_t at_once;
+	unsigned n_first; /* taken in a row */
 	uint64_t n_taken;
 };
 
@@ -55,10 +56,11 @@ static void call_ready(void *arg)
 		loop_post(q->loop, &q->task);
 }
 
-struct queue *queue_new(struct loop *l, void (*ready)(void *arg), void *arg)
+struct queue *queue_new(struct loop *l, size_t at_once, void (*ready)(void *arg), void *arg)
 {
 	struct queue *q = xcalloc(1, sizeof(*q));
 	q->loop = l;
+	q->at_once = at_once;
 	q->on_ready = ready;
 	q->arg = arg;
 	q->task.fn = call_ready;
@@ -215,7 +217,7 @@ static struct entry *take(struct queue *q)
 
 const char *queue_get(struct queue *q)
 {
-	struct entry *e = take(q);
+	struct entry *e = q->n_processing < q->at_once ? take(q) : NULL;
 	if (!e)
 		return NULL;
 	q->n_ready--;
@@ -233,7 +235,8 @@ void queue_done(struct queue *q, const char *key)
 	struct entry *e = map_get(q->entries, key);
 	assert(e && e->processing);
 	e->processing = false;
-	q->n_processing--;
+	if (q->n_processing-- == q->at_once && q->n_ready)
+		loop_post(q->loop, &q->task);
 	if (e->dirty)
 		push_ready(q, e);
 	else

@@ -5,6 +5,10 @@
  * key that is added while it is processed is not handed out a second time but comes back right
  * after queue_done(): one worker per key, no lost wake-up. Failures come back after a growing,
  * jittered pause (1 s doubling to 60 s) until queue_forget().
+ *
+ * At most at_once keys are processed at a time; the others wait (MaxConcurrentReconciles of
+ * controller-runtime). Those that were begun go first, see queue_add_first(): so of a thousand keys that
+ * each need ten passes the first are done early, and what passes hold is bounded.
  */
 #ifndef ALM_CLIENT_QUEUE_H
 #define ALM_CLIENT_QUEUE_H
@@ -19,8 +23,8 @@ struct queue;
 
 /* ready is called in a later turn when a key can be taken, and again in the next turn while it
  * takes some and leaves others, so it may stop after as many as a turn has time for. One that takes
- * none is not called again before the next add. */
-struct queue *queue_new(struct loop *l, void (*ready)(void *arg), void *arg);
+ * none is not called again before the next add, or before one of at_once keys is done. */
+struct queue *queue_new(struct loop *l, size_t at_once, void (*ready)(void *arg), void *arg);
 void queue_free(struct queue *q);
 DEFINE_FREEP(queue)
 

@@ -143,9 +143,12 @@ static void of_bundle(struct obj *list, const struct obj *o)
 		{"Ready", "Blocked", "ALMInstallFailed", "critical"},
 		{"Ready", "Stopped", "ALMInstallFailed", "critical"},
 		{"Ready", "RolledBack", "ALMInstallFailed", "critical"},
+		{"Ready", "Degraded", "ALMDegraded", "critical"},
 		{"PruneHeld", NULL, "ALMPruneHeld", "warning"},
 		{"AnalysisHeld", NULL, "ALMAnalysisHeld", "warning"},
 		{"ApprovalPending", NULL, "ALMApprovalPending", "warning"},
+		{"StateOverdue", NULL, "ALMStateOverdue", "warning"},
+		{"DeletionBlocked", NULL, "ALMDeletionBlocked", "warning"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct condition c;

@@ -248,4 +248,4 @@ static const struct step steps[] = {
 };
 
 const struct controller catalog_controller = {
-	.name = "catalog", .watches = watches, .steps = steps};
+	.name = "catalog", .reads_sources = true, .watches = watches, .steps = steps};

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/base/map.h"
@@ -14,13 +16,19 @@
 #include "alm/controllers/work/watched.h"
 #include "alm/engine/controller.h"
 #include "alm/engine/deadlines.h"
+#include "alm/io/program.h"
 #include "alm/live/shadow.h"
 #include "alm/render/render_job.h"
 
 #define RIGHTS_SETTLE_NS (3 * NS_PER_S) /* watch caches of authorizers lag by less */
 
-#define TREES_TEXT_MAX ((size_t)1 << 20)   /* AppTypes and strategies of 150 apps */
-#define LIVE_TEXT_MAX  ((size_t)512 << 10) /* what 30 apps of ten objects have */
+#define KEYS_AT_ONCE    64  /* of a controller, several times what the client sends at a time */
+#define SOURCES_AT_ONCE 120 /* of each of two that run programs */
+#define TREES_TEXT_MAX  ((size_t)1 << 20)   /* AppTypes and strategies of 150 apps */
+#define LIVE_TEXT_MAX   ((size_t)512 << 10) /* what 30 apps of ten objects have */
+
+static_assert(2 * SOURCES_AT_ONCE < PROGRAM_WAITING_MAX,
+	      "a git that waits is no source that failed");
 
 static void host_render(void *arg, struct str archive, const struct obj *request,
 			struct render_call *call)
@@ -94,7 +102,8 @@ struct manager *manager_new(const struct manager_config *c)
 		struct worker *w = &m->workers[m->n_workers++];
 		w->m = m;
 		w->c = *p;
-		w->queue = queue_new(c->loop, manager_queue_ready, w);
+		w->queue = queue_new(c->loop, (*p)->reads_sources ? SOURCES_AT_ONCE : KEYS_AT_ONCE,
+				     manager_queue_ready, w);
 	}
 	return m;
 }

@@ -3,11 +3,13 @@
 #include <string.h>
 
 #include "alm/client/git_mirror.h"
+#include "alm/controllers/fleet/bundle_accept.h"
 #include "alm/controllers/fleet/bundle_make.h"
+#include "alm/controllers/fleet/bundle_render.h"
 #include "alm/controllers/manager_bundles.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
-#include "alm/render/flat_job.h"
+#include "alm/render/live_input.h"
 #include "alm/sources/credentials.h"
 
 #define KEYS_REF "spec.source.git.verify.keysRef"
@@ -21,6 +23,9 @@ struct reading {
 	struct git_keys keys;
 	struct bundle_rollout rollout;
 	struct git_read *git;
+	struct live_input_wants wants;
+	struct live_input_read *live;
+	struct bundle_input input;
 	struct render_call render;
 	struct task refuse; /* what cannot be started is told in a later turn */
 	struct error err;
@@ -32,39 +37,6 @@ struct reading {
 	struct bundle_place place;
 };
 
-/* --- credentials that were rejected --- */
-
-static void rejected_clear(struct bundle_slot *s)
-{
-	xfree(STEAL(s->rejected.secret_version));
-	s->rejected = (struct bundle_rejected){0};
-}
-
-/* A server locks out who comes with a wrong password too often: the same one is shown to it more
- * and more seldom, another one at once. */
-static bool is_rejected_still(const struct bundle_slot *s)
-{
-	const struct reading *r = s->reading;
-	const struct bundle_rejected *j = &s->rejected;
-	return j->times && cstr_eq(j->secret_version, r->secret_version) &&
-	       j->generation == meta_generation(r->bundle) &&
-	       loop_mono(s->b->m->c.loop) - j->at_ns < bundle_rejected_pause(j->times);
-}
-
-static void note_rejected(struct bundle_slot *s, const struct error *err)
-{
-	const struct reading *r = s->reading;
-	bool same = cstr_eq(s->rejected.secret_version, r->secret_version) &&
-		    s->rejected.generation == meta_generation(r->bundle);
-	unsigned times = same ? s->rejected.times : 0;
-	rejected_clear(s);
-	s->rejected = (struct bundle_rejected){.secret_version = xstrdup(r->secret_version),
-					       .generation = meta_generation(r->bundle),
-					       .at_ns = loop_mono(s->b->m->c.loop),
-					       .times = times + 1,
-					       .why = *err};
-}
-
 static void reading_free(struct bundle_slot *s)
 {
 	struct reading *r = STEAL(s->reading);
@@ -73,6 +45,7 @@ static void reading_free(struct bundle_slot *s)
 		return;
 	if (r->asked)
 		client_cancel(m->c.client, r->asked);
+	live_input_cancel(r->live);
 	git_read_cancel(r->git);
 	render_job_cancel(&r->render);
 	loop_unpost(m->c.loop, &r->refuse);
@@ -88,7 +61,7 @@ void bundle_slot_free(void *p)
 {
 	struct bundle_slot *s = p;
 	reading_free(s);
-	rejected_clear(s);
+	bundle_rejected_clear(s);
 	if (s->a)
 		arena_free(s->a);
 	if (s->job_a)
@@ -100,6 +73,7 @@ void bundle_slot_free(void *p)
 	obj_unref(s->told);
 	obj_unref(s->steer);
 	xfree(s->head);
+	xfree(s->accepted);
 	xfree(s->dir);
 	xfree(s->name);
 	xfree(s->key);
@@ -115,6 +89,7 @@ static void told(struct bundle_slot *s, const struct bundle_news *news, const st
 	struct error own = err ? *err : ERROR_INIT;
 	const struct bundle_news copy = news ? *news : (struct bundle_news){0};
 	struct arena *a = STEAL(s->reading->a); /* the news are in it */
+	s->fetched = s->reading->read != NULL;
 	reading_free(s);
 	done(arg, news ? &copy : NULL, err ? &own : NULL);
 	if (a)
@@ -132,17 +107,36 @@ static void set_head(struct bundle_slot *s, const char *head, const struct error
 	xfree(s->head);
 	s->head = xstrdup(head);
 	s->generation = meta_generation(s->reading->bundle);
+	xfree(s->accepted);
+	s->accepted = bundle_accepts(s->reading->bundle)
+			      ? xstrdup(bundle_accepts(s->reading->bundle))
+			      : NULL;
 	memcpy(s->keys, s->reading->keys.digest, sizeof(s->keys));
 	memcpy(s->rollout, s->reading->rollout.digest, sizeof(s->rollout));
+	memcpy(s->config, s->reading->input.digest, sizeof(s->config));
 	s->failed = err ? *err : ERROR_INIT;
 }
 
-/* What is wrong with a commit stays wrong with it; what a server says may pass. */
+static bool is_known(const struct bundle_slot *s)
+{
+	const struct reading *r = s->reading;
+	return s->generation == meta_generation(r->bundle) &&
+	       cstr_eq(bundle_accepts(r->bundle), s->accepted) &&
+	       !strcmp(s->keys, r->keys.digest) && !strcmp(s->rollout, r->rollout.digest) &&
+	       bundle_slot_has_config(s, r->input.digest) && (s->read || s->failed.code);
+}
+
+/* What is wrong with a commit stays wrong with it; what a server says, or this machine lacks, may pass. */
 static void read_failed(struct bundle_slot *s, const struct error *err)
 {
 	const struct reading *r = s->reading;
-	if (r->read && error_retry(err->code) == RETRY_NEVER)
-		set_head(s, obj_str(r->read, "commit"), err);
+	const char *commit = obj_str(r->read, "commit");
+	bool stays =
+		error_retry(err->code) == RETRY_NEVER && err->reason != REASON_RENDERER_MISSING;
+	if (commit && stays) {
+		bundle_slot_limit(s, is_known(s) && cstr_eq(s->head, commit), err);
+		set_head(s, commit, err);
+	}
 	told(s, NULL, err);
 }
 
@@ -170,20 +164,6 @@ static int scope_of(void *arg, const struct obj *o)
 	return r ? r->namespaced : -1;
 }
 
-/* A tree that had objects and has none is more likely a mistake than a wish. */
-static int check_empty(const struct bundle_slot *s, const struct flat *f, struct error *err)
-{
-	const struct reading *r = s->reading;
-	const char *accepted = meta_annotation(r->bundle, "app.coreos.com/accept-digest");
-	const char *commit = obj_str(r->read, "commit");
-	if (f->n || !obj_i64(r->bundle, "status.objects", 0) || cstr_eq(accepted, commit))
-		return 0;
-	return error_because(err, E_INVALID, REASON_SOURCE_EMPTY,
-			     "%.12s has no object and the revision before had some; nothing is "
-			     "deleted until annotation app.coreos.com/accept-digest is %s",
-			     commit, commit);
-}
-
 static int take_flat(struct bundle_slot *s, const struct obj *rendered, struct unit **ret,
 		     struct error *err)
 {
@@ -195,8 +175,13 @@ static int take_flat(struct bundle_slot *s, const struct obj *rendered, struct u
 		return -err->code;
 	o.rollout = r->rollout.rollout;
 	o.rollout_text = r->rollout.text;
-	if (bundle_make(&r->spec, rendered, &scopes, &o, r->a, NULL, &made, err) < 0 ||
-	    check_empty(s, &made.flat, err) < 0)
+	if (bundle_make(&r->spec, rendered, &scopes, &o, r->a, NULL, &made, err) < 0)
+		return bundle_render_mute(&r->spec, &r->input, err);
+	const struct bundle_head head = {.commit = obj_str(r->read, "commit"),
+					 .objects = made.flat.n,
+					 .rewritten = r->rewritten,
+					 .unknown = r->unknown};
+	if (bundle_accept_check(r->bundle, &r->spec, &head, err) < 0)
 		return -err->code;
 	obj_set_str(r->read, "digest", made.unit->digest);
 	obj_set_int(r->read, "objects", (int64_t)made.flat.n);
@@ -229,9 +214,14 @@ static void rendered(void *arg, struct obj *value, const struct error *failed)
 	struct reading *r = s->reading;
 	struct error err = failed ? *failed : ERROR_INIT;
 	struct unit *u = NULL;
-	if (!failed)
+	if (failed) {
+		(void)bundle_render_mute(&r->spec, &r->input, &err);
+	} else {
+		bundle_render_hide(&r->input, value);
 		(void)take_flat(s, obj_keep(r->a, value), &u, &err);
+	}
 	if (err.code) {
+		bundle_render_blame(&r->spec, &err);
 		read_failed(s, &err);
 		return;
 	}
@@ -254,9 +244,11 @@ static struct obj *commit_obj(const struct git_commit *c)
 	return o;
 }
 
-static struct obj *head_obj(const struct git_result *g)
+static struct obj *head_obj(const struct git_result *g, const struct bundle_spec *spec)
 {
 	struct obj *o = commit_obj(&g->head);
+	obj_set_path(o, "of.url", obj_string(spec->url));
+	obj_set_path(o, "of.branch", obj_string(spec->branch));
 	if (g->signer)
 		obj_set_str(o, "signer", g->signer);
 	return o;
@@ -278,56 +270,43 @@ static void git_came(void *arg, const struct git_result *g, const struct error *
 	struct manager *m = s->b->m;
 	r->git = NULL;
 	if (g->head.commit) {
-		r->read = obj_keep(r->a, head_obj(g));
+		bool moved = bundle_accept_moved(r->bundle, &r->spec);
+		r->read = obj_keep(r->a, head_obj(g, &r->spec));
 		r->skipped = obj_keep(r->a, obj_list());
-		r->rewritten = g->rewritten;
-		r->unknown = g->unknown;
+		r->rewritten = g->rewritten && !moved;
+		r->unknown = g->unknown && !moved;
 	}
 	for (size_t i = 0; i < g->n_skipped; i++)
 		obj_append(r->skipped, commit_obj(&g->skipped[i]));
 	if (err) {
 		if (err->reason == REASON_CREDENTIALS_REJECTED)
-			note_rejected(s, err);
+			bundle_rejected_note(s, r->bundle, r->secret_version, err);
 		read_failed(s, err);
 		return;
 	}
-	rejected_clear(s);
+	bundle_rejected_clear(s);
 	if (g->unchanged) {
 		unchanged(s);
 		return;
 	}
 	r->render = (struct render_call){.done = rendered, .arg = s};
-	flat_job_files(m->c.sandbox, g->files, r->spec.ns, &r->render);
-}
-
-static void list_hidden(const struct credentials *c, struct arena *a, const char *ret[4])
-{
-	const char *header = c ? credentials_header(c, a) : NULL;
-	const char *value = header ? strchr(header, ' ') : NULL;
-	size_t n = 0;
-	if (value)
-		ret[n++] = value + 1;
-	if (c && c->password)
-		ret[n++] = c->password;
-	if (c && c->token)
-		ret[n++] = c->token;
-	ret[n] = NULL;
+	bundle_input_files(&r->input, g->files, r->a);
+	bundle_render_start(&r->spec, m->c.sandbox, g->files, &r->input, &r->render);
 }
 
 static void read_git(struct bundle_slot *s, const struct credentials *c)
 {
 	const struct manager_config *mc = &s->b->m->c;
 	struct reading *r = s->reading;
-	bool known = s->generation == meta_generation(r->bundle) &&
-		     !strcmp(s->keys, r->keys.digest) && !strcmp(s->rollout, r->rollout.digest) &&
-		     (s->read || s->failed.code);
+	bool known = is_known(s) && !bundle_slot_tries_again(s);
 	const char *hidden[4], *dir = bundle_mirror_dir(s->b, r->bundle, &r->spec, r->a);
-	list_hidden(c, r->a, hidden);
+	credentials_hidden(c, r->a, hidden);
 	bundle_mirror_use(s, dir);
 	const struct git_ssh ssh = {c ? c->ssh_key : NULL, c ? c->known_hosts : NULL};
 	const struct git_request rq = {.url = r->place.url,
 				       .branch = r->spec.branch,
 				       .path = r->spec.path,
+				       .is_program = r->spec.renderer.entrypoint,
 				       .commit = r->spec.commit,
 				       .dir = dir,
 				       .known = known ? s->head : NULL,
@@ -369,7 +348,7 @@ static void secret_came(void *arg, const struct client_reply *reply)
 	}
 	if (err.code)
 		read_failed(s, &err);
-	else if (is_rejected_still(s))
+	else if (bundle_rejected_still(s, r->bundle, r->secret_version))
 		read_failed(s, &s->rejected.why);
 	else
 		read_git(s, &c);
@@ -392,7 +371,7 @@ static void ask_secret(struct bundle_slot *s)
 	struct error err = ERROR_INIT;
 	const struct resource *secrets = kind_of(s, "Secret", &err);
 	bool is_file = !r->place.origin;
-	if (!is_file && !r->spec.secret && is_rejected_still(s))
+	if (!is_file && !r->spec.secret && bundle_rejected_still(s, r->bundle, r->secret_version))
 		refuse(s, &s->rejected.why);
 	else if (!r->spec.secret || is_file)
 		read_git(s, NULL);
@@ -436,18 +415,62 @@ static void ask_keys(struct bundle_slot *s)
 		refuse(s, &err);
 }
 
+/* --- configuration --- */
+
+static int go_on(struct bundle_slot *s, const struct live_input_found *found, struct error *err)
+{
+	struct reading *r = s->reading;
+	if (bundle_input_make(&r->spec, found->layers, found->n, r->a, &r->input, err) < 0)
+		return -err->code;
+	if (r->spec.keys)
+		ask_keys(s);
+	else
+		ask_secret(s);
+	return 0;
+}
+
+static void input_came(void *arg, const struct live_input_found *found, const struct error *failed)
+{
+	struct bundle_slot *s = arg;
+	struct error err = failed ? *failed : ERROR_INIT;
+	s->reading->live = NULL;
+	if (failed)
+		bundle_input_blame(&err);
+	else
+		(void)go_on(s, found, &err);
+	if (err.code)
+		read_failed(s, &err);
+}
+
+/* Anew at each interval, and as who applies what comes of it. */
+static int ask_input(struct bundle_slot *s, struct error *err)
+{
+	const struct live_input_found nothing = {0};
+	struct bundles *b = s->b;
+	struct reading *r = s->reading;
+	if (!r->spec.renderer.from.n)
+		return go_on(s, &nothing, err);
+	if (!b->live) {
+		b->live = live_input_new(b->m->c.loop, b->m->c.sandbox);
+		live_input_lend(b->live, b->m->c.client, b->m->discovery);
+	}
+	r->wants = (struct live_input_wants){.from = &r->spec.renderer.from,
+					     .ns = r->spec.ns,
+					     .option = BUNDLE_CONFIG_FROM,
+					     .as = r->spec.account};
+	r->live = live_input_start(b->live, &r->wants, r->a, input_came, s);
+	return 0;
+}
+
 static void start_reading(struct bundle_slot *s)
 {
 	const struct manager *m = s->b->m;
 	struct reading *r = s->reading;
 	struct error err = ERROR_INIT;
 	if (bundle_place_read(m, r->spec.url, r->a, &r->place, &err) < 0 ||
-	    bundle_rollout_read(m, r->spec.rollout, r->a, &r->rollout, &err) < 0)
+	    bundle_rollout_read(m, r->spec.rollout, r->a, &r->rollout, &err) < 0 ||
+	    ask_input(s, &err) < 0)
 		refuse(s, &err);
-	else if (r->spec.keys)
-		ask_keys(s);
-	else
-		ask_secret(s);
 }
 
 void manager_read_bundle(void *arg, const struct obj *bundle, bundle_read_fn done, void *done_arg)

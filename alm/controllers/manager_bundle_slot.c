@@ -1,4 +1,5 @@
 /* The slot of a Bundle, and what its units are made with (manager_bundles.h). */
+#include "alm/controllers/fleet/bundle_state.h"
 #include "alm/controllers/manager_bundles.h"
 #include "alm/obj/meta.h"
 
@@ -46,4 +47,61 @@ int bundle_unit_options(const struct bundle_slot *s, struct arena *a, struct uni
 				     .digest = {.fn = digest, .arg = m->c.audit}};
 	return ret->hub ? 0
 			: error_set(err, E_UNAVAILABLE, "Namespace kube-system is not there yet");
+}
+
+void bundle_slot_limit(struct bundle_slot *s, bool again, const struct error *err)
+{
+	bool is_limit = err->reason == REASON_RENDER_LIMIT;
+	s->limits = is_limit ? (again ? s->limits : 0) + 1 : 0;
+	s->limited_ns = loop_mono(s->b->m->c.loop);
+}
+
+bool bundle_slot_has_config(const struct bundle_slot *s, const char *digest)
+{
+	return s->failed.reason == REASON_RENDER_LIMIT || cstr_eq(s->config, digest);
+}
+
+bool bundle_slot_tries_again(const struct bundle_slot *s)
+{
+	const struct bundle_ended e = {.run = RUN_REFUSED,
+				       .failures = s->limits,
+				       .since_ns = loop_mono(s->b->m->c.loop) - s->limited_ns};
+	return s->failed.reason == REASON_RENDER_LIMIT && bundle_retry_in(&e) == 0;
+}
+
+/* --- credentials that were rejected --- */
+
+void bundle_rejected_clear(struct bundle_slot *s)
+{
+	xfree(STEAL(s->rejected.secret_version));
+	s->rejected = (struct bundle_rejected){0};
+}
+
+static bool is_same(const struct bundle_slot *s, const struct obj *bundle,
+		    const char *secret_version)
+{
+	return cstr_eq(s->rejected.secret_version, secret_version) &&
+	       s->rejected.generation == meta_generation(bundle);
+}
+
+/* A server locks out who comes with a wrong password too often: the same one is shown to it more
+ * and more seldom, another one at once. */
+bool bundle_rejected_still(const struct bundle_slot *s, const struct obj *bundle,
+			   const char *secret_version)
+{
+	const struct bundle_rejected *j = &s->rejected;
+	return j->times && is_same(s, bundle, secret_version) &&
+	       loop_mono(s->b->m->c.loop) - j->at_ns < bundle_rejected_pause(j->times);
+}
+
+void bundle_rejected_note(struct bundle_slot *s, const struct obj *bundle,
+			  const char *secret_version, const struct error *why)
+{
+	unsigned times = is_same(s, bundle, secret_version) ? s->rejected.times : 0;
+	bundle_rejected_clear(s);
+	s->rejected = (struct bundle_rejected){.secret_version = xstrdup(secret_version),
+					       .generation = meta_generation(bundle),
+					       .at_ns = loop_mono(s->b->m->c.loop),
+					       .times = times + 1,
+					       .why = *why};
 }

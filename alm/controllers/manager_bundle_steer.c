@@ -10,8 +10,11 @@
 
 void bundle_slot_since(struct bundle_slot *s, const struct obj *bundle)
 {
-	const char *went_on = bundle_steer_resumes(bundle, s->job.unit->digest);
-	if (went_on && !s->job_since[0] && !meta_is_deleting(bundle))
+	bool first = !s->job_since[0] && !meta_is_deleting(bundle);
+	CLEANUP(obj_unrefp) struct obj *said =
+		first ? manager_said(s->b->m, meta_uid(bundle)) : NULL;
+	const char *went_on = bundle_steer_resumes(said, s->job.unit->digest);
+	if (went_on)
 		snprintf(s->job_since, sizeof(s->job_since), "%s", went_on);
 	else
 		clock_format(loop_now(s->b->m->c.loop), CLOCK_MICROS, s->job_since);

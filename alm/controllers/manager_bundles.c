@@ -6,8 +6,10 @@
 #include "alm/controllers/manager_bundles.h"
 
 #include "alm/base/clock.h"
+#include "alm/controllers/fleet/bundle_state.h"
 #include "alm/controllers/fleet/bundle_steer.h"
 #include "alm/obj/meta.h"
+#include "alm/render/live_input.h"
 #include "crds/marks.h"
 
 #define FAILING_PASSES 3                /* of an error that does not pass, in a row */
@@ -169,14 +171,13 @@ static int read_spec(const struct bundle_slot *s, const struct obj *bundle, stru
 
 static void set_job(struct bundle_slot *s, const struct obj *bundle, const struct bundle_spec *b)
 {
-	/* who has approved orphans has said nothing of what a revision deletes */
-	bool approved = b->prune_approved && !b->orphans_approved &&
-			cstr_eq(b->prune_approved, obj_str(s->source, "commit"));
 	s->job.source = s->source;
 	s->job.is_steered = true;
 	s->job.as = b->account;
 	s->job.inventory_ns = SYSTEM_NAMESPACE;
-	s->job.max_deletes = approved ? INT64_MAX : b->max_deletes;
+	bool holds =
+		bundle_steer_unpruned(bundle, obj_str(s->source, "commit"), s->job.unit->digest);
+	s->job.max_deletes = holds ? b->max_deletes : INT64_MAX;
 	s->job.keeps = b->keeps;
 	s->job.adopts = b->adopts;
 	s->job.takes = b->takes;
@@ -225,6 +226,8 @@ int manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there, stru
 		obj_set_int(s->record, "attempt", s->job.attempt);
 		obj_set_str(s->record, "state", "Succeeded");
 		obj_set_str(s->record, "digest", s->job.unit->digest);
+		if (bundle_state_find(obj_str(bundle, "status.state")) == BUNDLE_DEGRADED)
+			obj_set_bool(s->record, "resumed", true);
 		s->job.record = s->record;
 	}
 	start_units(m->bundles);
@@ -250,6 +253,7 @@ static bool now(void *arg, const char *bundle, struct bundle_now *ret)
 				   .failures = s->failures,
 				   .ended_ns = s->ended_ns,
 				   .rewritten = s->rewritten,
+				   .fetched = s->fetched,
 				   .hooked = s->hooked};
 	return true;
 }
@@ -278,6 +282,7 @@ struct bundles *manager_bundles_new(struct manager *m,
 				     .record = side_record,
 				     .passed = side_passed,
 				     .selector = LABEL_BUNDLE,
+				     .whole = BUNDLE_INSTANCE,
 				     .arg = b};
 	return b;
 }
@@ -287,5 +292,6 @@ void manager_bundles_free(struct bundles *b)
 	if (!b)
 		return;
 	map_free(b->slots);
+	live_input_free(b->live);
 	xfree(b);
 }

@@ -15,6 +15,7 @@
 
 #define BUNDLE_BYTES_MAX ((size_t)512 << 20) /* of a unit's arena */
 
+struct live_input;
 struct reading;
 
 /* The server did not take what it was shown. */
@@ -34,9 +35,14 @@ struct bundle_slot {
 	/* Read last, well or not: the same head is not read again for the same spec. */
 	char *head;
 	int64_t generation;
+	char *accepted;           /* bundle_accepts() of the Bundle then; NULL: nothing */
 	char keys[SHA256_HEX];    /* digest of those that judged it; "": none */
 	char rollout[SHA256_HEX]; /* ... and of the Rollout that it was made with */
+	char config[SHA256_HEX];  /* ... and of what its program was given; "": nothing */
 	struct error failed;      /* what is wrong with that head */
+	/* It met a limit, which a busy machine meets sooner: times in a row, the last one at. */
+	unsigned limits;
+	int64_t limited_ns; /* loop_mono() */
 	struct bundle_rejected rejected;
 	struct obj *read;  /* the last good one; NULL: none */
 	bool rewritten;    /* what ran before it is none of its ancestors */
@@ -52,7 +58,8 @@ struct bundle_slot {
 		[CLOCK_TEXT_MAX]; /* when its rollout began (bundle_steer.h); "": nothing is run */
 	int64_t job_generation, ended_ns, failing_since_ns;
 	unsigned failures, failing;
-	bool hooked; /* a push was told since the last reading began */
+	bool fetched; /* the last reading that ended had a commit */
+	bool hooked;  /* a push was told since the last reading began */
 	/* manager_bundle_sweep.c */
 	bool sweeps;             /* what is run was told so */
 	struct unit_sweep sweep; /* of the job */
@@ -66,9 +73,10 @@ struct bundles {
 	struct manager *(*open)(const struct manager_config *c);
 	struct unit_side side;
 	struct bundle_side shared;
-	struct map *slots; /* name -> struct bundle_slot */
-	bool swept;        /* no mirror is left of what was read before this process began */
-	bool cleared;      /* nor a key of ssh in one */
+	struct live_input *live; /* NULL: nobody was asked yet for a configuration */
+	struct map *slots;       /* name -> struct bundle_slot */
+	bool swept;              /* no mirror is left of what was read before this process began */
+	bool cleared;            /* nor a key of ssh in one */
 };
 
 /* What spec.rolloutRef names, as it is now; digest of what of it counts. All empty: there is none. */
@@ -87,6 +95,18 @@ void bundle_slot_free(void *p); /* of the map */
 void bundle_slot_since(struct bundle_slot *s, const struct obj *bundle);
 /* What the Bundle says now of job.unit. false: nothing else than before. */
 bool bundle_slot_steer(struct bundle_slot *s, const struct obj *bundle);
+/* The server did not take that Secret's credentials: the same ones are shown to it more and more seldom. */
+void bundle_rejected_note(struct bundle_slot *s, const struct obj *bundle,
+			  const char *secret_version, const struct error *why);
+void bundle_rejected_clear(struct bundle_slot *s);
+bool bundle_rejected_still(const struct bundle_slot *s, const struct obj *bundle,
+			   const char *secret_version);
+/* What became of a commit, again: of the one before. One whose program met a limit is run again, more and more
+ * seldom, as what was refused is. */
+void bundle_slot_limit(struct bundle_slot *s, bool again, const struct error *err);
+/* Was the program given the same? One that met a limit has its pause with any: a lively one would end it. */
+bool bundle_slot_has_config(const struct bundle_slot *s, const char *digest);
+bool bundle_slot_tries_again(const struct bundle_slot *s);
 /* What is under way ends, and who waits for it is told this. */
 void bundle_reading_fail(struct bundle_slot *s, const struct error *err);
 /* The folder of the mirror of a Bundle with that spec. */

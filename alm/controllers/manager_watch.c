@@ -98,7 +98,7 @@ static void count_object(struct source_watch *w, const struct informer_object *b
 	struct metrics *m = w->m->c.metrics;
 	if (w->kind == WATCH_APPTYPE)
 		app_metrics_update(m, o, gone);
-	if (w->kind == WATCH_APPTYPE || w->kind == WATCH_STRATEGY)
+	if (w->kind == WATCH_APPTYPE || w->kind == WATCH_STRATEGY || w->kind == WATCH_BUNDLE)
 		object_metrics_overdue(m, o, gone);
 	if (w->kind == WATCH_STRATEGY) {
 		CLEANUP(obj_unrefp) struct obj *was = gone || !before ? NULL : manager_read(before);

@@ -139,7 +139,8 @@ void object_metrics_crd(struct metrics *m, const struct obj *crd, bool gone)
 
 void object_metrics_bundle(struct metrics *m, const struct obj *o, bool gone)
 {
-	static const char *const held[] = {"PruneHeld", "AnalysisHeld", "ApprovalPending"};
+	static const char *const held[] = {"PruneHeld", "AnalysisHeld", "ApprovalPending",
+					   "DeletionBlocked"};
 	const char *name = meta_name(o), *is = obj_str(o, "status.state");
 	const char *const state[][2] = {{"bundle", name}, {"state", is}};
 	CLEANUP(strbuf_release) struct strbuf prefix = STRBUF_INIT(STRBUF_SMALL);

@@ -134,6 +134,7 @@ static void lead(struct run *r)
 					 .on_lost = on_lost,
 					 .on_waiting = on_waiting,
 					 .on_failed = on_failed,
+					 .is_dead = r->c.holder_is_dead,
 					 .wait_ns = RUN_LOOK_NS,
 					 .arg = r};
 	r->leader = leader_new(&lc);

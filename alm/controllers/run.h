@@ -53,6 +53,8 @@ struct run_config {
 	 * inventory: it is held while anything may be written, so that of several processes that run one
 	 * bundle one acts. NULL: none is taken, and nobody else may run the bundle. */
 	const char *holder;
+	bool (*holder_is_dead)(
+		const char *holder); /* leader.h; NULL: a dead one's Lease runs out */
 	struct unit_job job; /* as it is in every attempt; without unit, main, record, attempt */
 	void (*render)(void *arg, struct run_render *call);
 	/* An attempt has ended; err NULL: well. record: how far it came, or NULL. */

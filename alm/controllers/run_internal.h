@@ -1,6 +1,6 @@
 /*
- * run_internal: shared by run.c (triggers, life), run_watch.c (objects that are watched) and run_unit.c
- * (units and their attempts).
+ * run_internal: shared by run.c (triggers, life), run_watch.c (objects that are watched), run_left.c (what is left of
+ * those that are gone), run_unit.c (units and their attempts) and run_host.c (a process with one attempt).
  */
 #ifndef ALM_CONTROLLERS_RUN_INTERNAL_H
 #define ALM_CONTROLLERS_RUN_INTERNAL_H
@@ -37,7 +37,20 @@ struct run_unit {
 	LIST_ENTRY(run_unit) link; /* of the run's adrift */
 };
 
+struct informer;
 struct watched_kind; /* run_watch.c */
+
+/* run_left.c */
+struct run_left {
+	const struct informer *mains;
+	struct client_call *call;
+	struct obj *page; /* of the list of inventories, their metadata; owned */
+	size_t at;        /* of those, the one that is looked at */
+	size_t pages;     /* of this look */
+	/* By instance, of this look and of the last whole one: whose object is gone, or could not be read. Owned. */
+	struct obj *missing, *before;
+	struct timer again;
+};
 
 struct run {
 	struct run_config c;
@@ -50,6 +63,7 @@ struct run {
 	struct discovery *discovery; /* of the watch */
 	struct watched_kind *watched;
 	size_t n_watched;
+	struct run_left left;
 };
 
 /* --- run_unit.c --- */
@@ -68,5 +82,20 @@ struct unit_side run_unit_side(struct run *r);
 /* --- run_watch.c --- */
 void run_watch_start(struct run *r);
 void run_watch_stop(struct run *r);
+
+/* --- run_left.c --- */
+/* Once the main objects are all known; for as long as their informer is there. */
+void run_left_start(struct run *r, const struct informer *mains);
+void run_left_stop(struct run *r);
+
+/* --- run_host.c --- */
+/* What fails of the Lease in one attempt. While it is held nothing is counted: it is lost first (leader.h). */
+struct run_tries {
+	int failures;
+	bool held;
+};
+void run_tries_lead(struct run_tries *t, bool held);
+/* True: the attempt ends. */
+bool run_tries_fail(struct run_tries *t, const struct error *err);
 
 #endif

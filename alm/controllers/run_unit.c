@@ -282,6 +282,10 @@ static void side_record(void *arg, const char *key, const struct obj *record)
 	tell_steps(u, "", obj_get(record, "steps"), obj_get(u->record, "steps"));
 	tell_steps(u, "rollback: ", obj_path(record, "back.steps"),
 		   obj_path(u->record, "back.steps"));
+	const char *waits = obj_str(record, "waits");
+	if (waits && !cstr_eq(waits, obj_str(u->record, "waits")))
+		r->c.said(r->c.arg, u->instance, u->job.deleting ? "deletion" : "pruning",
+			  "Waiting", waits);
 	obj_unref(u->record);
 	u->record = obj_copy(record);
 	u->job.record = u->record;

@@ -82,7 +82,9 @@ static void main_changed(struct run *r, const struct informer_object *io, struct
 	bool other = is_other(u->main, now);
 	obj_unref(u->main);
 	u->main = now;
-	u->job.main = now;
+	/* one that was made again is none that goes: its own attempt comes after that of the former */
+	bool anew = u->job.deleting && now && !meta_is_deleting(now);
+	u->job.main = anew ? NULL : now;
 	if (other)
 		run_unit_begin(u);
 	else
@@ -138,6 +140,13 @@ static void watched_changed(void *arg, enum informer_change change,
 	obj_unref(o);
 }
 
+static void watched_synced(void *arg)
+{
+	const struct watched_kind *w = arg;
+	if (w->resource == w->r->c.watch->map->main)
+		run_left_start(w->r, w->informer);
+}
+
 static void find_watched(void *arg);
 
 static void watched_found(void *arg, const struct resource *found, const struct error *err)
@@ -151,8 +160,11 @@ static void watched_found(void *arg, const struct resource *found, const struct 
 		loop_arm(r->c.loop, &w->retry, WATCH_RETRY_NS);
 		return;
 	}
-	struct informer_config c = {
-		.client = r->c.client, .resource = *found, .changed = watched_changed, .arg = w};
+	struct informer_config c = {.client = r->c.client,
+				    .resource = *found,
+				    .changed = watched_changed,
+				    .synced = watched_synced,
+				    .arg = w};
 	w->informer = informer_new(&c);
 	informer_start(w->informer);
 }
@@ -181,6 +193,7 @@ void run_watch_start(struct run *r)
 
 void run_watch_stop(struct run *r)
 {
+	run_left_stop(r);
 	for (size_t i = 0; i < r->n_watched; i++) {
 		loop_disarm(r->c.loop, &r->watched[i].retry);
 		informer_free(r->watched[i].informer);

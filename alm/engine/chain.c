@@ -16,8 +16,9 @@ struct chain {
 	struct audit *audit;
 	struct db *db;
 	const struct chain_rule *rules;
-	struct map *heads; /* name -> seq, as a number */
-	struct map *keys;  /* type uid -> char *, of the pool */
+	struct map *heads;    /* name -> seq, as a number */
+	struct map *keys;     /* type uid -> char *, of the pool */
+	uint64_t rolled_back; /* audit_times_rolled_back() that they are of */
 };
 
 struct chain *chain_new(struct audit *a, struct db *d, const struct chain_rule *rules)
@@ -40,10 +41,19 @@ void chain_free(struct chain *c)
 	xfree(c);
 }
 
-void chain_forget(struct chain *c)
+static void forget(struct chain *c)
 {
 	map_clear(c->heads);
 	map_clear(c->keys);
+}
+
+/* An entry of a transaction of this executor or another one that was rolled back is known no more. */
+static void look(struct chain *c)
+{
+	uint64_t now = audit_times_rolled_back(c->audit);
+	if (c->rolled_back != now)
+		forget(c);
+	c->rolled_back = now;
 }
 
 /* Newest entry that may be a cause; uses the index audit_subject. */
@@ -87,6 +97,7 @@ static int64_t read_head(struct chain *c, const char *name)
 
 int64_t chain_head(struct chain *c, const char *name)
 {
+	look(c);
 	if (map_has(c->heads, name))
 		return (int64_t)map_number(c->heads, name);
 	int64_t seq = read_head(c, name);
@@ -108,6 +119,7 @@ static void keep_key(struct chain *c, const char *id, const char *key)
 
 void chain_advance(struct chain *c, const char *name, int64_t seq)
 {
+	look(c);
 	make_room(c->heads, name);
 	map_set_number(c->heads, name, (size_t)seq);
 }
@@ -154,6 +166,7 @@ static void key_id(char id[256], const char *type, const struct audit_subject *a
 const char *chain_key(struct chain *c, const char *type, const struct audit_subject *about)
 {
 	char id[256];
+	look(c);
 	key_id(id, type, about);
 	if (!map_has(c->keys, id)) {
 		CLEANUP(xfreep) char *key = read_key(c, type, about);
@@ -166,6 +179,7 @@ void chain_set_key(struct chain *c, const char *type, const struct audit_subject
 		   const char *key)
 {
 	char id[256];
+	look(c);
 	key_id(id, type, about);
 	keep_key(c, id, key);
 }

@@ -2,7 +2,7 @@
  * chain: which entry led to which (audit.md 2 "cause"). A chain, such as that of an app, has decisions,
  * approvals and observations; Transition and Plan entries hang off its newest one. Also the outcome of the last
  * Decision of a subject, so that the same outcome is not reported twice. Read from the log on first
- * use, and again when they were too many to keep.
+ * use, and again when they were too many to keep, and after each rollback.
  */
 #ifndef ALM_ENGINE_CHAIN_H
 #define ALM_ENGINE_CHAIN_H
@@ -29,8 +29,6 @@ void chain_advance(struct chain *c, const char *name, int64_t seq);
 const char *chain_key(struct chain *c, const char *type, const struct audit_subject *about);
 void chain_set_key(struct chain *c, const char *type, const struct audit_subject *about,
 		   const char *key);
-/* After a rollback: everything is read anew. */
-void chain_forget(struct chain *c);
 
 /* Newest resourceVersion that a Write among the last entries gave an object of this kind; 0: none.
  * What a cache shows after a restart is at least as new. */

@@ -38,6 +38,7 @@ struct controller {
 	const struct watch_rule *watches; /* ended by a NULL key */
 	const struct step *steps;         /* ended by a NULL fn */
 	bool awaits_sources; /* works when each source was read, or could not be, once */
+	bool reads_sources; /* other servers, for minutes: more of its keys are worked on at a time */
 };
 
 /* Runs the steps in order until one stops. */

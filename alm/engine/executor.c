@@ -8,7 +8,8 @@
 #include "alm/base/log.h"
 #include "alm/base/map.h"
 
-#define HALT_NS (2 * NS_PER_S)
+#define HALT_NS         (2 * NS_PER_S)
+#define COMMIT_RUNS_MAX 16 /* with as many plans a commit waits for no other */
 
 static void commit_rows(void *arg);
 static void start_runs(void *arg);
@@ -33,6 +34,7 @@ struct executor *executor_new(const struct executor_config *c)
 	x->commit = (struct task){.fn = commit_rows, .arg = x};
 	x->started = (struct task){.fn = start_runs, .arg = x};
 	x->halt = (struct timer){.fn = try_again, .arg = x};
+	record_init(x);
 	return x;
 }
 
@@ -67,6 +69,7 @@ void executor_free(struct executor *x)
 {
 	if (!x)
 		return;
+	record_flush(x);
 	loop_unpost(x->c.loop, &x->commit);
 	loop_unpost(x->c.loop, &x->started);
 	loop_disarm(x->c.loop, &x->halt);
@@ -98,6 +101,7 @@ void executor_start(struct executor *x, const char *controller, const char *key,
 	r->done_arg = arg;
 	TAILQ_INIT(&r->calls);
 	TAILQ_INSERT_TAIL(&x->starting, r, link);
+	x->n_starting++;
 	x->n++;
 	loop_post(x->c.loop, &x->commit);
 }
@@ -114,7 +118,6 @@ static int append_all(struct executor *x, struct error *err)
 		if (run_append(r, err) < 0) {
 			db_rollback_to(x->c.db);
 			audit_rolled_back(x->c.audit);
-			chain_forget(x->chain);
 			if (db_is_broken(x->c.db))
 				return -err->code;
 			r->failed = true;
@@ -141,16 +144,24 @@ static void halt(struct executor *x, const struct error *err)
 		r->status_action = NULL;
 		r->failed = false;
 	}
-	chain_forget(x->chain);
 	loop_arm(x->c.loop, &x->halt, HALT_NS);
+}
+
+/* More plans came since the last look, and a few more may in the next turn. */
+static bool waits_for_more(struct executor *x)
+{
+	bool grew = x->n_starting > x->n_seen && x->n_starting < COMMIT_RUNS_MAX;
+	x->n_seen = x->n_starting;
+	if (grew)
+		loop_post(x->c.loop, &x->commit);
+	return grew;
 }
 
 static void commit_rows(void *arg)
 {
 	struct executor *x = arg;
 	struct error err = ERROR_INIT;
-	bool nested = db_in_transaction(x->c.db);
-	if (TAILQ_EMPTY(&x->starting))
+	if (TAILQ_EMPTY(&x->starting) || waits_for_more(x))
 		return;
 	const char *full = disk_watch_refuses(x->c.disk, DISK_WRITE);
 	if (full) {
@@ -158,7 +169,8 @@ static void commit_rows(void *arg)
 		halt(x, &err);
 		return;
 	}
-	if ((!nested && db_begin(x->c.db, &err) < 0) || append_all(x, &err) < 0 ||
+	bool is_open = db_in_transaction(x->c.db), nested = is_open && x->c.same_process;
+	if ((!is_open && db_begin(x->c.db, &err) < 0) || append_all(x, &err) < 0 ||
 	    (!nested && db_commit(x->c.db, &err) < 0)) {
 		if (!nested)
 			db_rollback(x->c.db);
@@ -167,6 +179,7 @@ static void commit_rows(void *arg)
 		return;
 	}
 	x->halted = false;
+	x->n_starting = x->n_seen = 0;
 	TAILQ_CONCAT(&x->appended, &x->starting, link);
 	if (nested) { /* the server's commit of this turn carries the entries */
 		loop_post(x->c.loop, &x->started);
@@ -174,6 +187,7 @@ static void commit_rows(void *arg)
 	}
 	audit_committed(x->c.audit);
 	start_runs(x);
+	record_checkpoint(x);
 }
 
 static void run_continue(struct executor_run *r);
@@ -197,7 +211,6 @@ static void start_runs(void *arg)
 		int64_t last = r->plan_seq > r->last_seq ? r->plan_seq : r->last_seq;
 		if (!is_durable(x, last)) {
 			struct error err;
-			chain_forget(x->chain);
 			error_set(&err, E_UNAVAILABLE, "the server's commit failed");
 			run_fail(r, &err);
 			continue;

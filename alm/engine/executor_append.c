@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/audit/transition.h"
+#include "alm/base/log.h"
 #include "alm/engine/executor_run.h"
 #include "alm/engine/intent.h"
 #include "alm/obj/json.h"
@@ -264,6 +265,15 @@ static struct obj *transition_body(struct executor_run *r, const struct action *
 	return body;
 }
 
+/* What people follow in the log of the program; messages stay out of it, they may be a publisher's. */
+static void log_transition(const struct executor_run *r, const struct action *a)
+{
+	if (!cstr_eq(a->reason, "Refreshed"))
+		log_info("transition", "kind", obj_str(a->subject, "kind"), "name",
+			 meta_name(a->subject), "to", a->reason, "audit",
+			 arena_fmt(r->a, "%lld", (long long)r->status_seq));
+}
+
 static int append_next(struct executor_run *r, struct action *a, int64_t logged, struct error *err)
 {
 	struct executor *x = r->x;
@@ -284,6 +294,7 @@ static int append_next(struct executor_run *r, struct action *a, int64_t logged,
 		return -err->code;
 	r->last_seq = r->status_seq;
 	r->changed = true;
+	log_transition(r, a);
 	if (a->row_only)
 		r->status = NULL;
 	return 0;

@@ -1,5 +1,5 @@
 /* executor_run: shared by executor.c (the runs), executor_append.c (entries), executor_status.c,
- * executor_write.c (API writes) and executor_work.c (slow work). */
+ * executor_write.c (API writes), executor_record.c (how they ended) and executor_work.c (slow work). */
 #ifndef ALM_ENGINE_EXECUTOR_RUN_H
 #define ALM_ENGINE_EXECUTOR_RUN_H
 
@@ -39,7 +39,8 @@ struct executor_run {
 	struct action *status_action;
 	int64_t status_seq; /* row that announces it */
 	int64_t status_tseq;
-	int64_t last_seq; /* of this run's rows */
+	unsigned said_again; /* the executor's, when the status was sent */
+	int64_t last_seq;    /* of this run's rows */
 	bool changed, refreshed, failed, live, waits, knows_secrets;
 	enum status_turn turn;
 	bool looks; /* whether the status is a regressed one shows the live object */
@@ -69,16 +70,19 @@ struct executor {
 	struct executor_config c;
 	struct chain *chain;
 	struct run_list starting, appended, running;
-	size_t n;
+	size_t n, n_starting,
+		n_seen; /* all; of starting, now and when a commit was last thought of */
 	struct {
 		const struct work_kind *kind;
 		size_t n;
 	} bounded[WORK_KINDS_BOUNDED_MAX]; /* under way, of kinds with a bound */
 	struct task commit, started;
+	struct timer flush;
 	struct timer halt;
 	bool halted;
 	struct tries *tries;
-	struct map *kept; /* uid -> what the server made of its status: executor_status.c */
+	struct map *kept;    /* uid -> what the server made of its status: executor_status.c */
+	unsigned said_again; /* executor_say_again() so many times */
 };
 
 void run_fail(struct executor_run *r, const struct error *err);
@@ -110,6 +114,17 @@ struct map *status_kept_new(void);
 /* executor_append.c: r->status is live with this status. */
 void set_status(struct executor_run *r, const struct obj *live, const struct obj *status,
 		int64_t tseq);
+
+/* executor_record.c */
+void record_init(struct executor *x);
+/* As audit_append_now(), of what has happened already; durable some milliseconds later. */
+int record_soon(struct executor *x, const struct audit_row *row, int64_t *ret_seq,
+		struct error *err);
+/* Makes them durable now: before an entry that must be so before something is done. */
+void record_flush(struct executor *x);
+/* After a commit and what waits for it; one that fails shows in the next commit. Beside the server it is the
+ * server's. */
+void record_checkpoint(struct executor *x);
 
 /* Start one action; they end in call_done() or run_fail(). */
 void write_status(struct executor_run *r);

@@ -61,6 +61,7 @@ static struct status_kept *kept_of(struct executor *x, const char *uid)
 
 void executor_say_again(struct executor *x)
 {
+	x->said_again++;
 	for (struct map_entry *e = map_first(x->kept); e; e = map_next(e))
 		((struct status_kept *)e->value)->differs = false;
 }
@@ -71,7 +72,8 @@ void status_note_written(struct executor_run *r, const struct obj *returned)
 	struct status_kept *k = kept_of(r->x, meta_uid(r->status));
 	k->tseq = r->status_tseq;
 	k->lost = false;
-	k->differs = !obj_equal(sent, got);
+	/* An answer that was under way tells what the server takes no longer. */
+	k->differs = r->said_again == r->x->said_again && !obj_equal(sent, got);
 	json_digest(got, k->digest);
 }
 
@@ -323,6 +325,7 @@ static int restore_now(struct executor_run *r, const struct obj *live, int64_t l
 		       struct error *err)
 {
 	struct executor *x = r->x;
+	record_flush(x);
 	bool nested = db_in_transaction(x->c.db);
 	int rc = nested ? 0 : db_begin(x->c.db, err);
 	if (rc >= 0)

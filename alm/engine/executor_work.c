@@ -117,6 +117,7 @@ int work_append(struct work *w, const struct audit_row *row, const char *key, co
 	int64_t seq;
 	if (cstr_eq(chain_key(x->chain, row->type, &row->subject), key))
 		return 0;
+	record_flush(x);
 	if (audit_append_now(x->c.audit, row, &seq, err) < 0)
 		return -err->code;
 	chain_set_key(x->chain, row->type, &row->subject, key);

@@ -131,6 +131,7 @@ void write_status(struct executor_run *r)
 	char *id = arena_fmt(r->a, "alm-%s-row-%lld", audit_origin_tag(r->x->c.audit),
 			     (long long)r->status_seq);
 	struct client_options o = {.subresource = "status", .audit_id = id};
+	r->said_again = r->x->said_again;
 	c->call = client_replace(r->x->c.client, res, a->ns, a->name, r->status, &o, status_written,
 				 c);
 }
@@ -242,7 +243,7 @@ static void append_write(struct step_call *c, const struct client_reply *reply)
 		.cause = c->run->plan_seq,
 		.body = body};
 	int64_t seq;
-	if (audit_append_now(x->c.audit, &row, &seq, &err) < 0)
+	if (record_soon(x, &row, &seq, &err) < 0)
 		log_error("Write row not appended", "error", err.msg);
 }
 
@@ -270,7 +271,7 @@ static void append_ended(struct executor_run *r, const struct action *a,
 	if (code)
 		obj_set_str(body, "message", run_hide_text(r, reply->err->msg));
 	row.body = body;
-	if (audit_append_now(r->x->c.audit, &row, &seq, &err) < 0)
+	if (record_soon(r->x, &row, &seq, &err) < 0)
 		log_error("how a delete ended is not in the log", "error", err.msg);
 	else
 		chain_set_key(r->x->chain, row.type, &row.subject, key);

@@ -72,7 +72,8 @@ static bool is_free(const struct leader *l)
 {
 	const char *h = holder(l->seen);
 	int64_t lasts = clock_ns(obj_i64(l->seen, "spec.leaseDurationSeconds", 0), NS_PER_S);
-	return !h || cstr_eq(h, l->c.identity) || loop_mono(l->loop) - l->seen_at >= lasts;
+	return !h || cstr_eq(h, l->c.identity) || loop_mono(l->loop) - l->seen_at >= lasts ||
+	       (l->c.is_dead && l->c.is_dead(h));
 }
 
 /* The Lease as we want it; what others wrote beside the spec stays. */

@@ -3,10 +3,15 @@
  * of client-go's leader election; lifecycle.md 7.3).
  *
  * A Lease is taken when it has no holder, when its holder is this identity (the same audit log,
- * started again: its lock is exclusive), or when it did not change for its duration by our own
- * monotonic clock; clocks of other machines are never compared. Every write carries the
- * resourceVersion it saw, so of two only one succeeds. on_lost comes when no renewal was confirmed
- * for LEADER_RENEW_NS: a write sent until then ends, at the latest, with the Lease.
+ * started again: its lock is exclusive), when its holder is known to be dead (is_dead), or when it
+ * did not change for its duration by our own monotonic clock; clocks of other machines are never
+ * compared. Every write of it carries the resourceVersion it saw, so of two only one succeeds.
+ *
+ * on_lost comes when no renewal was confirmed for LEADER_RENEW_NS: a holder waits for no write longer
+ * than its Lease lasts. Who takes a Lease over that ran out begins after that. Who takes it over
+ * before, from one that is dead or resigned, does not: that one sends nothing any more, and its kernel
+ * has closed its connections, but a server may still carry out what it had read. So whoever begins
+ * goes on as if writes of the former were under way (late_write_ns in view.h, inventory.h).
  */
 #ifndef ALM_ENGINE_LEADER_H
 #define ALM_ENGINE_LEADER_H
@@ -30,6 +35,9 @@ struct leader_config {
 	void (*on_waiting)(void *arg, const char *holder); /* once per holder; optional */
 	/* A read or a write of it was refused, or had no answer; it is tried again. Optional. */
 	void (*on_failed)(void *arg, const struct error *err);
+	/* True only of one that has certainly ended: its Lease is not waited for. Asked at each look. NULL: of
+	 * nobody. */
+	bool (*is_dead)(const char *holder);
 	int64_t wait_ns; /* between looks at a Lease of somebody else; 0: LEADER_RETRY_NS */
 	void *arg;
 };

@@ -26,13 +26,20 @@ static const char **status_turned(const struct obj *before, const struct obj *af
 	return turned;
 }
 
-static bool is_equal(const struct obj *old, const struct obj *new)
+bool status_is_equal(const struct obj *old, const struct obj *new)
 {
 	CLEANUP(obj_unrefp) struct obj *a = obj_copy_map(old);
 	CLEANUP(obj_unrefp) struct obj *b = obj_copy(new);
 	obj_del(a, "transitionSeq");
 	obj_del(b, "transitionSeq");
 	return obj_equal(a, b);
+}
+
+bool status_turns(const struct obj *old, const struct obj *new, struct arena *a)
+{
+	size_t n;
+	(void)status_turned(old, new, a, &n);
+	return n > 0;
 }
 
 struct action *status_plan(struct plan *p, const struct obj *live, struct obj *status,
@@ -42,7 +49,7 @@ struct action *status_plan(struct plan *p, const struct obj *live, struct obj *s
 	const char *reason = "Refreshed";
 	size_t n;
 	status = obj_keep(p->a, plan_hide_messages(p, live, status));
-	if (is_equal(old, status))
+	if (status_is_equal(old, status))
 		return NULL;
 	const char **turned = status_turned(old, status, p->a, &n);
 	if (!cstr_eq(was, state)) {

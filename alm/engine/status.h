@@ -14,4 +14,9 @@
 struct action *status_plan(struct plan *p, const struct obj *live, struct obj *status,
 			   const char *was, const char *state, const char *message);
 
+/* They are the same, transitionSeq aside. */
+bool status_is_equal(const struct obj *old, const struct obj *status);
+/* A condition is there, gone, or True, False or Unknown, that was not. */
+bool status_turns(const struct obj *old, const struct obj *status, struct arena *a);
+
 #endif

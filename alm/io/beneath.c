@@ -53,6 +53,8 @@ static int open_plain(int root, const char *path, int flags, struct error *err)
 int beneath_open_root(const char *dir, struct file_info *ret, int *ret_fd, struct error *err)
 {
 	int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOTDIR && file_exists(dir))
+		return error_set(err, E_INVALID, "%s is a file; a folder is wanted", dir);
 	if (fd < 0)
 		return fail(err, dir);
 	if (file_info_fd(fd, dir, ret, err) < 0) {

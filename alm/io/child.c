@@ -33,17 +33,36 @@ void child_default_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
+bool child_write_all(int fd, const void *p, size_t n)
+{
+	for (size_t done = 0; done < n;) {
+		ssize_t r = write(fd, (const char *)p + done, n - done);
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			return false;
+		done += (size_t)r;
+	}
+	return true;
+}
+
+bool child_read_all(int fd, void *p, size_t n)
+{
+	for (size_t done = 0; done < n;) {
+		ssize_t r = read(fd, (char *)p + done, n - done);
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r <= 0)
+			return false;
+		done += (size_t)r;
+	}
+	return true;
+}
+
 int child_seal_input(struct str input, struct error *err)
 {
 	int fd = memfd_create("alm-input", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	size_t done = 0;
-	while (fd >= 0 && done < input.len) {
-		ssize_t n = write(fd, input.ptr + done, input.len - done);
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	if (fd >= 0 && done == input.len && lseek(fd, 0, SEEK_SET) == 0 &&
+	if (fd >= 0 && child_write_all(fd, input.ptr, input.len) && lseek(fd, 0, SEEK_SET) == 0 &&
 	    fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) == 0)
 		return fd;
 	error_set(err, E_IO, "input of %zu bytes for a child process: %s", input.len,

@@ -20,6 +20,11 @@ int64_t child_mono_ns(void);
 /* Signals are handled as a new process handles them, and none is blocked. */
 void child_default_signals(void);
 
+/* All n bytes, over what stops a call short; false: the other end is gone, or EOF before them. Nobody must
+ * wait for SIGPIPE: it is ignored, or the process may end by it. */
+bool child_write_all(int fd, const void *p, size_t n);
+bool child_read_all(int fd, void *p, size_t n);
+
 /* A sealed file in memory with these bytes, read from its beginning; below 0: err says why. The
  * caller closes it. */
 int child_seal_input(struct str input, struct error *err);

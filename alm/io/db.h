@@ -98,7 +98,7 @@ void db_rollback_to(struct db *d); /* undoes and releases the savepoint */
 bool db_in_transaction(const struct db *d);
 
 bool db_is_broken(const struct db *d);
-/* Between turns: PASSIVE checkpoint if the WAL is over 16 MiB or idle. One that grew over that
+/* Between turns: PASSIVE checkpoint if the WAL is over 2 MiB or idle. One that grew over that
  * while somebody read is cut down by the next write, or the next idle time, after he ended. */
 int db_checkpoint(struct db *d, bool idle, struct error *err);
 int64_t db_wal_bytes(struct db *d); /* of the file */

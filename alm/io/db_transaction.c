@@ -3,7 +3,7 @@
 #include "alm/io/db.h"
 #include "alm/io/db_internal.h"
 
-#define CHECKPOINT_FRAMES 4096 /* of 4 KiB: 16 MiB */
+#define CHECKPOINT_FRAMES 512 /* of 4 KiB: 2 MiB, some 5 ms of CPU */
 
 static int mark_layout(struct db *d, struct error *err)
 {

@@ -54,14 +54,14 @@ static int load(struct error *err)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library)
-		return error_set(err, E_UNSUPPORTED,
-				 "RendererMissing: Jsonnet needs " LIBRARY
-				 ": install Debian's package " PACKAGE " (%s)",
-				 dlerror());
-#define X(name, type, args)                              \
-	if (!find(library, "jsonnet_" #name, &lib.name)) \
-		return error_set(err, E_UNSUPPORTED,     \
-				 "RendererMissing: " LIBRARY " has no jsonnet_" #name);
+		return error_because(err, E_UNSUPPORTED, REASON_RENDERER_MISSING,
+				     "Jsonnet needs " LIBRARY ": install Debian's package " PACKAGE
+				     " (%s)",
+				     dlerror());
+#define X(name, type, args)                                                       \
+	if (!find(library, "jsonnet_" #name, &lib.name))                          \
+		return error_because(err, E_UNSUPPORTED, REASON_RENDERER_MISSING, \
+				     LIBRARY " has no jsonnet_" #name);
 	JSONNET_FUNCTIONS(X)
 #undef X
 	loaded = true;

@@ -38,48 +38,23 @@ struct keeper { /* the parent's side */
 /* ---- both sides ---- */
 
 /* SIGPIPE does not come: the socket may be closed, the process goes on. */
-static bool send_all(int fd, const void *p, size_t n)
-{
-	for (size_t done = 0; done < n;) {
-		ssize_t r = write(fd, (const char *)p + done, n - done);
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			return false;
-		done += (size_t)r;
-	}
-	return true;
-}
-
 static bool send_frame(int fd, int32_t kind, enum error_reason reason, struct str bytes)
 {
 	struct frame f = {.len = bytes.len, .kind = kind, .reason = (int32_t)reason};
-	return send_all(fd, &f, sizeof(f)) && send_all(fd, bytes.ptr ? bytes.ptr : "", bytes.len);
+	return child_write_all(fd, &f, sizeof(f)) &&
+	       child_write_all(fd, bytes.ptr ? bytes.ptr : "", bytes.len);
 }
 
 /* ---- the child ---- */
-
-static bool read_all(int fd, void *p, size_t n)
-{
-	for (size_t done = 0; done < n;) {
-		ssize_t r = read(fd, (char *)p + done, n - done);
-		if (r < 0 && errno == EINTR)
-			continue;
-		if (r <= 0)
-			return false;
-		done += (size_t)r;
-	}
-	return true;
-}
 
 int sandbox_ask(struct sandbox_peer *p, char kind, struct str request, struct strbuf *answer,
 		struct error *err)
 {
 	struct frame f;
-	if (!send_frame(p->fd, kind, REASON_NONE, request) || !read_all(p->fd, &f, sizeof(f)))
+	if (!send_frame(p->fd, kind, REASON_NONE, request) || !child_read_all(p->fd, &f, sizeof(f)))
 		return error_set(err, E_IO, "the process outside of the sandbox is gone");
 	char *to = f.len ? strbuf_reserve(answer, f.len) : NULL;
-	if (f.len && (!to || !read_all(p->fd, to, f.len)))
+	if (f.len && (!to || !child_read_all(p->fd, to, f.len)))
 		return error_set(err, E_IO, "an answer of %llu bytes cannot be read",
 				 (unsigned long long)f.len);
 	size_t start = answer->len;

@@ -14,8 +14,8 @@
  *
  * Limits (reliability.md 10). What users may hold together stands in quota.h. Besides:
  * header 32 KiB, body 3 MiB or body_max (413), one Host, which must be a known name (hosts.h, 403),
- * Content-Length with Transfer-Encoding is 400; handshake and head 20 s, body 60 s, idle or nothing
- * taken 120 s. Pipelined requests are served in order, the next one when at most SERVER_QUEUE_LOW
+ * Content-Length with Transfer-Encoding is 400; handshake and head 20 s, body 60 s or body_ns, idle or
+ * nothing taken 120 s. Pipelined requests are served in order, the next one when at most SERVER_QUEUE_LOW
  * bytes of the last answers wait. A turn of the loop serves at most two requests of a connection
  * and takes SERVER_ACCEPTS new ones.
  *
@@ -24,6 +24,10 @@
  * the oldest one that has no request in work. Once authenticated, a connection is one of its user.
  * When a user, or all users, have as many as they may, the oldest idle one of them ends; only when
  * none is idle the new one is answered 429.
+ *
+ * Requests of those that have not authenticated share what one user may hold. When that is taken, the
+ * body that has been under way longest, for SERVER_BODY_GRACE_NS at least, loses its connection to the
+ * new request: who sends slowly keeps nobody out. Younger ones stay, and the new one is answered 429.
  *
  * A 401 to a client that sent a token is a failed login of its address (peers.h); those that are
  * too many are answered 429 after SERVER_PENALTY_NS. A right token is never refused for them.
@@ -45,6 +49,7 @@
 #define SERVER_QUEUE_HIGH    ((size_t)64 << 10) /* a stream of ready data stops to write here */
 #define SERVER_QUEUE_LOW     ((size_t)16 << 10) /* and goes on here */
 #define SERVER_PENALTY_NS    NS_PER_S
+#define SERVER_BODY_GRACE_NS (NS_PER_S / 10) /* of megabytes in a cluster's network */
 
 struct exchange;
 
@@ -105,10 +110,10 @@ struct server_config {
 	server_admit admit;       /* NULL: everything goes to the handler */
 	const char *const *hosts; /* further names that may stand in Host; borrowed */
 	size_t n_hosts;
-	size_t anonymous_max;             /* 0: SERVER_ANONYMOUS_MAX */
-	size_t body_max;                  /* 0: HTTP_BODY_BYTES_MAX */
-	const struct quota_limit *limits; /* borrowed; NULL: those of quota.h */
-	int64_t idle_ns, header_ns;       /* 0: 120 s, 20 s */
+	size_t anonymous_max;                /* 0: SERVER_ANONYMOUS_MAX */
+	size_t body_max;                     /* 0: HTTP_BODY_BYTES_MAX */
+	const struct quota_limit *limits;    /* borrowed; NULL: those of quota.h */
+	int64_t idle_ns, header_ns, body_ns; /* 0: 120 s, 20 s, 60 s */
 };
 
 struct server;

@@ -19,7 +19,6 @@
 #include "alm/io/server_internal.h"
 #include "alm/io/tls.h"
 
-#define BODY_NS           (60 * NS_PER_S)
 #define LINGER_NS         (2 * NS_PER_S)
 #define LINGER_BYTES_MAX  ((size_t)4 << 20)  /* a body and what follows it */
 #define REQUEST_BYTES_MAX ((size_t)64 << 20) /* soft limit of a handler's memory */
@@ -168,7 +167,8 @@ static void want_body(struct conn *c)
 	if (c->body_expected)
 		bufferevent_write(c->bev, "HTTP/1.1 100 Continue\r\n\r\n", 25);
 	c->body_expected = false;
-	conn_wait_at_most(c, BODY_NS);
+	c->body_began = loop_mono(c->server->loop);
+	conn_wait_at_most(c, c->server->body_ns);
 }
 
 /* RFC 9112 2.2: an empty line before the request line is passed over. */
@@ -336,7 +336,7 @@ static void next_request(struct conn *c)
 	} else {
 		c->state = CONN_DRAIN;
 		c->thrown_away = 0;
-		conn_wait_at_most(c, BODY_NS);
+		conn_wait_at_most(c, c->server->body_ns);
 		read_on(c);
 	}
 	advance(c);

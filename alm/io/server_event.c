@@ -23,6 +23,7 @@
 #define BACKLOG   512
 #define IDLE_NS   (120 * NS_PER_S)
 #define HEADER_NS (20 * NS_PER_S)
+#define BODY_NS   (60 * NS_PER_S)
 /* For a reader that takes nothing the kernel would keep 4 MB and more. */
 #define KERNEL_QUEUE_BYTES (128 << 10)
 #define ACCEPT_AGAIN_NS    (100 * NS_PER_MS) /* after the descriptors were used up */
@@ -162,7 +163,7 @@ static int bind_to(struct server *s, const char *listen, struct error *err)
 	if (!s->listener && code == EADDRINUSE)
 		return error_set(err, E_EXISTS,
 				 "%s is already in use; stop what listens there or choose another "
-				 "address with --listen",
+				 "address",
 				 listen);
 	if (!s->listener)
 		return error_set(err, E_IO, "%s cannot be listened on: %s", listen, strerror(code));
@@ -248,6 +249,7 @@ int server_listen(struct loop *l, const struct server_config *c, server_handler 
 	s->idle_ns = c->idle_ns ? c->idle_ns : IDLE_NS;
 	s->body_max = c->body_max ? c->body_max : HTTP_BODY_BYTES_MAX;
 	s->header_ns = c->header_ns ? c->header_ns : HEADER_NS;
+	s->body_ns = c->body_ns ? c->body_ns : BODY_NS;
 	s->accept_again = (struct task){.fn = accept_again, .arg = s};
 	s->accept_later = (struct timer){.fn = accept_again, .arg = s};
 	TAILQ_INIT(&s->anonymous);

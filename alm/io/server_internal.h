@@ -50,6 +50,7 @@ struct conn {
 	struct http_chunked chunked;
 	uint64_t body_left; /* of a body with Content-Length */
 	bool body_chunked, body_expected, body_read;
+	int64_t body_began;
 	size_t thrown_away; /* bytes, in DRAIN and LINGER */
 	struct strbuf body;
 
@@ -77,7 +78,7 @@ struct server {
 	char address[80];
 	char **hosts;
 	size_t n_hosts;
-	int64_t idle_ns, header_ns;
+	int64_t idle_ns, header_ns, body_ns;
 	size_t body_max;
 
 	struct conn_list anonymous; /* in order of arrival */

@@ -112,6 +112,20 @@ static struct conn *greedy_conn(struct server *s, const struct quota_user *u, en
 	return found;
 }
 
+/* Of those that have not authenticated: whose body has been under way longest, and too long. */
+static struct conn *stalled_conn(struct server *s, const struct conn *by, enum quota_what what)
+{
+	struct conn *c, *found = NULL;
+	if (!conn_is_anonymous(by))
+		return NULL;
+	TAILQ_FOREACH (c, &s->anonymous, link)
+		if (c != by && c->state == CONN_BODY && c->charged[what] &&
+		    (!found || c->body_began < found->body_began))
+			found = c;
+	return found && loop_mono(s->loop) - found->body_began >= SERVER_BODY_GRACE_NS ? found
+										       : NULL;
+}
+
 /* What it holds is free at once. */
 static void take_away(struct conn *c)
 {
@@ -125,7 +139,11 @@ enum quota_verdict pool_take(struct conn *c, enum quota_what what, size_t n)
 	struct server *s = c->server;
 	for (;;) {
 		enum quota_verdict v = quota_take(s->quota, c->user, what, n);
-		struct conn *victim = v == QUOTA_ALL_FULL ? greedy_conn(s, c->user, what, n) : NULL;
+		struct conn *victim = NULL;
+		if (v == QUOTA_ALL_FULL)
+			victim = greedy_conn(s, c->user, what, n);
+		if (v != QUOTA_OK && !victim)
+			victim = stalled_conn(s, c, what);
 		if (!victim) {
 			c->charged[what] += v == QUOTA_OK ? n : 0;
 			return v;

@@ -302,7 +302,7 @@ static bool has_moved(struct migration *m)
 static void note_end(struct migration *m)
 {
 	m->step = NOTE;
-	patch_crd(m, migration_note_end(m->crd, m->c.to, m->started_ns), NULL);
+	patch_crd(m, migration_note_end(m->crd, m->c.to, m->started_ns, m->c.by), NULL);
 }
 
 static void trim(struct migration *m)
@@ -485,6 +485,7 @@ struct migration *migration_start(const struct migration_config *c)
 	m->a = arena_new(BYTES_MAX);
 	m->c.crd = arena_strdup(m->a, c->crd);
 	m->c.to = arena_strdup(m->a, c->to);
+	m->c.by = c->by ? arena_strdup(m->a, c->by) : NULL;
 	m->loop = client_loop(c->client);
 	m->writer = page_writer_new(&(struct page_writer_config){.client = c->client,
 								 .manager = MIGRATION_MANAGER,

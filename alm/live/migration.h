@@ -53,6 +53,7 @@ struct migration_result {
 struct migration_config {
 	struct client *client;
 	const char *crd, *to;
+	const char *by;      /* who asks, for the note at the end; NULL: nobody knows */
 	bool dry_run;        /* only reads */
 	bool ignore_writers; /* told so */
 	unsigned rate;       /* a second; 0: as fast as the server takes them */

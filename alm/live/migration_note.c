@@ -128,7 +128,8 @@ static void note_version(struct obj *annotations, const char *version, const cha
 	obj_set_str(annotations, key.buf, started);
 }
 
-struct obj *migration_note_end(const struct obj *crd, const char *to, int64_t started_ns)
+struct obj *migration_note_end(const struct obj *crd, const char *to, int64_t started_ns,
+			       const char *by)
 {
 	char started[CLOCK_TEXT_MAX];
 	struct obj *annotations = obj_map();
@@ -140,5 +141,7 @@ struct obj *migration_note_end(const struct obj *crd, const char *to, int64_t st
 	for (size_t i = 0; i < obj_len(versions); i++)
 		note_version(annotations, obj_str(obj_at(versions, i), "name"), to, started);
 	obj_set(annotations, MIGRATION_ANNOTATION, obj_null());
+	if (by || meta_annotation(crd, USAGE_MIGRATED_BY))
+		obj_set(annotations, USAGE_MIGRATED_BY, by ? obj_string(by) : obj_null());
 	return annotations_patch(annotations);
 }

@@ -36,7 +36,8 @@ bool migration_note_read(const struct obj *crd, const char *to, struct migration
 struct obj *migration_note_begin(const char *to, int64_t now_ns, int64_t remaining);
 struct obj *migration_note_page(const char *to, const struct migration_note *n);
 /* Entries newer than the start of the migration still count as use of the old version. A version
- * that was written through but never stored is used as well. */
-struct obj *migration_note_end(const struct obj *crd, const char *to, int64_t started_ns);
+ * that was written through but never stored is used as well. by: who asked for it; NULL: nobody knows. */
+struct obj *migration_note_end(const struct obj *crd, const char *to, int64_t started_ns,
+			       const char *by);
 
 #endif

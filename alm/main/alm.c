@@ -1,6 +1,7 @@
 /* main: the table of commands. To add one: a row here; see alm/cli/cli.h. */
 #include <stdlib.h>
 
+#include "alm/cli/bundle/cmd_bundle.h"
 #include "alm/cli/cmds.h"
 #include "alm/io/library_memory.h"
 #include "alm/io/process.h"
@@ -35,6 +36,11 @@ static const struct cmd *const commands[] = {
 	&cmd_why,
 	&cmd_why_not,
 	&cmd_diff,
+	&cmd_bundle_plan, /* as alm bundle plan */
+	&cmd_observe,
+	&cmd_adopt,
+	&cmd_keep,
+	&cmd_nuke,
 	&cmd_rbac,
 	&cmd_approve,
 	&cmd_abort,

@@ -106,7 +106,7 @@ int anchor_setup_parse(struct cli *c, const char *dir, const char *fallback, boo
 			"so that a system at rest appends nothing; leave the option out, "
 			"kubectl get leases,events -A -w shows them");
 	const char *origin = cli_value(c, "audit-origin");
-	if (origin && audit_check_origin(origin, err) < 0)
+	if (origin && audit_check_origin(origin, NULL, err) < 0)
 		return error_set(err, E_USAGE, "--audit-origin: %s", err->msg);
 	if (parse_retain(c, &ret->retain_ns, err) < 0)
 		return -err->code;

@@ -8,6 +8,7 @@
 
 #define PATH        "/approvals"
 #define NAMES_BYTES ((size_t)16 << 10)
+#define BODY_NS     (5 * NS_PER_S) /* the API server itself waits for 10 s */
 
 /* Who calls is not asked, so all calls share these; each is served in one turn of the loop. */
 static const struct quota_limit limits[N_QUOTAS] = {
@@ -83,6 +84,7 @@ int approval_hook_start(const struct approval_hook_config *config, struct approv
 						 .listen = config->listen,
 						 .admit = admit,
 						 .body_max = APPROVAL_REVIEW_BYTES_MAX,
+						 .body_ns = BODY_NS,
 						 .limits = limits};
 	*ret = NULL;
 	if (!config->listen)

@@ -5,11 +5,12 @@
  * Service alm-system/alm-webhook (deploy/approval-webhook.yaml).
  *
  * Certificates are ALM's own: webhook-ca.crt and .key in the data folder (injected_server.h). Who calls
- * is not asked: a verdict tells nothing but what stands in the question.
+ * is not asked: a verdict tells nothing but what stands in the question. So anybody of the cluster's
+ * network may send slowly: a body has 5 s, and 100 ms when others want its place (server.h).
  *
  * 200 with the verdict; 400 no review of an InstallStrategy; 404, 405 another request; 413 over
- * APPROVAL_REVIEW_BYTES_MAX; 429 while 32 reviews or 32 MiB of them are read, which the API server asks
- * again after.
+ * APPROVAL_REVIEW_BYTES_MAX; 429 while 32 reviews or 32 MiB of them are read that began less than
+ * 100 ms ago, which the API server asks again after.
  */
 #ifndef ALM_MAIN_APPROVAL_HOOK_H
 #define ALM_MAIN_APPROVAL_HOOK_H

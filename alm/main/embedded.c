@@ -269,8 +269,9 @@ static int start(struct embedded *c, struct error *err)
 				   .admit = admit,
 				   .hosts = hosts,
 				   .n_hosts = ARRAY_LEN(cluster_names) + c->hosts.n};
-	if (server_listen(c->loop, &sc, embedded_handle, c, &c->http, err) < 0 ||
-	    open_folder(c, err) < 0)
+	if (server_listen(c->loop, &sc, embedded_handle, c, &c->http, err) < 0)
+		return error_wrap(err, "--listen");
+	if (open_folder(c, err) < 0)
 		return -err->code;
 	serving_cert_keep(&c->serving, c->http);
 	struct disk_watch_config wc = {c->db, c->loop, c->audit, c->metrics};

@@ -46,6 +46,7 @@ int injected_server_start(struct injected_server *s, const struct injected_serve
 					 .key_pem = s->serving.key,
 					 .admit = c->admit,
 					 .body_max = c->body_max,
+					 .body_ns = c->body_ns,
 					 .limits = c->limits,
 					 .hosts = hosts,
 					 .n_hosts = c->n_hosts + 1};

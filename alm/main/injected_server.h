@@ -21,6 +21,7 @@ struct injected_server_config {
 	const char *listen; /* borrowed */
 	server_admit admit; /* these as of server_config */
 	size_t body_max;
+	int64_t body_ns;
 	const struct quota_limit *limits;
 };
 

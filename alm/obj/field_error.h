@@ -24,10 +24,16 @@ enum field_error_type {                      /* reason of the cause */
 #define FIELD_ERRORS_MAX       256
 #define FIELD_ERRORS_BYTES_MAX ((size_t)256 << 10) /* of all texts; the last may pass it */
 
+struct obj;
+
 struct field_error {
 	enum field_error_type type;
 	const char *path;    /* "spec.size", "<nil>" for a failed oneOf */
 	const char *message; /* 'Invalid value: -1: spec.size in body should be ...' */
+	bool is_of_text;     /* the message shows the whole value, a text that is not empty */
+	const struct obj *
+		of; /* what it is said of, which forgives as a text does; NULL: not told. Borrowed: of the object
+			       * that is judged, and no longer there than that is */
 };
 
 struct field_errors {

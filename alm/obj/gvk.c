@@ -202,7 +202,7 @@ static const char *qualified(struct str s)
 	if (!name.len)
 		return "name part must be non-empty";
 	if (name.len > 63)
-		return "name part must be no more than 63 characters";
+		return "name part must be no more than 63 bytes";
 	return is_name_part(name) ? NULL : qualified_fault;
 }
 

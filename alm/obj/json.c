@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alm/obj/json_scan.h"
 #include "alm/obj/number.h"
 
 #define PATH_BYTES_MAX 4096
@@ -67,13 +68,23 @@ static char peek(const struct parser *p)
 
 static void skip_space(struct parser *p)
 {
-	while (p->at < p->text.len && memchr(" \t\r\n", p->text.ptr[p->at], 4))
-		p->at++;
+	for (; p->at < p->text.len; p->at++) {
+		char c = p->text.ptr[p->at];
+		if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
+			break;
+	}
 }
 
 static const char *frame_key(const struct parser *p, size_t depth)
 {
 	return p->keys.buf + p->frames[depth].key_at;
+}
+
+/* Of the map that is read now, the last one on the stack of keys. */
+static struct str open_key(const struct parser *p)
+{
+	size_t at = p->frames[p->depth - 1].key_at;
+	return str_n(p->keys.buf + at, p->keys.len - at - 1);
 }
 
 static int duplicate(struct parser *p)
@@ -154,11 +165,9 @@ static bool parse_text(struct parser *p, struct str *ret)
 	bool escaped = false;
 	p->at++;
 	for (;;) {
-		size_t from = p->at;
-		while (p->at < p->text.len && p->text.ptr[p->at] != '"' &&
-		       p->text.ptr[p->at] != '\\' && (unsigned char)p->text.ptr[p->at] >= 0x20)
-			p->at++;
-		struct str run = str_sub(p->text, from, p->at - from);
+		struct str run = str_skip(p->text, p->at);
+		run.len = scan_run(run);
+		p->at += run.len;
 		char c = peek(p);
 		if (c == '"' && !escaped) {
 			*ret = run;
@@ -260,7 +269,7 @@ static struct obj *parse_list(struct parser *p)
 /* "key" and the colon; the key goes on the stack of keys. */
 static bool parse_key(struct parser *p, const struct obj *map, bool *ret_is_new)
 {
-	struct str key;
+	struct str key = STR_NONE;
 	if (peek(p) != '"')
 		return fault_char(p, "looking for beginning of object key string");
 	if (!parse_text(p, &key))
@@ -270,7 +279,7 @@ static bool parse_key(struct parser *p, const struct obj *map, bool *ret_is_new)
 	strbuf_truncate(&p->keys, p->frames[p->depth - 1].key_at);
 	strbuf_addstr(&p->keys, key);
 	strbuf_addc(&p->keys, '\0');
-	*ret_is_new = !obj_has(map, frame_key(p, p->depth - 1));
+	*ret_is_new = !obj_getn(map, open_key(p));
 	if (!*ret_is_new && duplicate(p) < 0)
 		return false;
 	skip_space(p);
@@ -292,7 +301,7 @@ static struct obj *parse_map(struct parser *p)
 		struct obj *value = parse_value(p);
 		if (!value)
 			return NULL;
-		(is_new ? obj_set_new : obj_set)(map, frame_key(p, p->depth - 1), value);
+		(is_new ? obj_set_newn : obj_setn)(map, open_key(p), value);
 		skip_space(p);
 		if (peek(p) == '}')
 			break;
@@ -336,13 +345,12 @@ static struct obj *parse_value(struct parser *p)
 
 static struct obj *parse_document(struct parser *p)
 {
-	for (size_t i = 0, n; i < p->text.len; i += n) {
-		uint32_t rune;
-		n = (unsigned char)p->text.ptr[i] < 0x80 ? 1
-							 : utf8_decode(str_skip(p->text, i), &rune);
-		p->at = i;
+	uint32_t rune;
+	while ((p->at += scan_ascii(str_skip(p->text, p->at))) < p->text.len) {
+		size_t n = utf8_decode(str_skip(p->text, p->at), &rune);
 		if (!n)
 			return fault(p, "invalid UTF-8");
+		p->at += n;
 	}
 	p->at = 0;
 	CLEANUP(obj_unrefp) struct obj *value = parse_value(p);

@@ -5,8 +5,10 @@
 #include "alm/base/hash.h"
 #include "alm/base/visible.h"
 #include "alm/obj/json.h"
+#include "alm/obj/json_scan.h"
 #include "alm/obj/number.h"
 
+#define FEW            16                /* members of a map that are sorted on the stack */
 #define TEXT_BYTES_MAX ((size_t)1 << 30) /* for json_text and json_digest; inputs are bounded */
 
 struct style {
@@ -61,16 +63,12 @@ static void quote(struct str s, const struct style *style, struct strbuf *b)
 {
 	strbuf_addc(b, '"');
 	for (size_t i = 0; i < s.len;) {
-		size_t from = i;
-		unsigned char c = 0;
-		for (; i < s.len; i++) {
-			c = (unsigned char)s.ptr[i];
-			if (c < 0x20 || c >= 0x7F || c == '"' || c == '\\')
-				break;
-		}
-		strbuf_add(b, s.ptr + from, i - from);
+		size_t n = scan_ascii_run(str_skip(s, i));
+		strbuf_add(b, s.ptr + i, n);
+		i += n;
 		if (i == s.len)
 			break;
+		unsigned char c = (unsigned char)s.ptr[i];
 		if (c >= 0x7F) {
 			i += print_rune(str_skip(s, i), style, b);
 			continue;
@@ -105,15 +103,10 @@ static void new_line(const struct style *s, unsigned depth, struct strbuf *b)
 	strbuf_pad(b, ' ', (size_t)s->indent * depth);
 }
 
-struct member {
-	const char *key;
-	const struct obj *value;
-};
-
 static int member_cmp(const void *a, const void *b)
 {
-	const struct member *x = a, *y = b;
-	return str_cmp(str_of(x->key), str_of(y->key));
+	const struct obj_iter *x = a, *y = b;
+	return str_cmp(str_n(x->key, x->len), str_n(y->key, y->len));
 }
 
 /* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
@@ -133,24 +126,46 @@ static void print_list(const struct obj *o, const struct style *s, unsigned dept
 	strbuf_addc(b, ']');
 }
 
+static void print_member(const struct obj_iter *it, bool first, const struct style *s,
+			 unsigned depth, struct strbuf *b)
+{
+	if (!first)
+		strbuf_addc(b, ',');
+	new_line(s, depth, b);
+	quote(str_n(it->key, it->len), s, b);
+	strbuf_adds(b, s->pretty ? ": " : ":");
+	print(it->value, s, depth, b);
+}
+
+static void print_sorted(const struct obj *o, const struct style *s, unsigned depth,
+			 struct strbuf *b)
+{
+	struct obj_iter few[FEW];
+	size_t n = obj_len(o), i = 0;
+	CLEANUP(xfreep) struct obj_iter *many = n > FEW ? xcalloc(n, sizeof(*many)) : NULL;
+	struct obj_iter *members = many ? many : few;
+	OBJ_EACH (it, o)
+		members[i++] = it;
+	qsort(members, n, sizeof(*members), member_cmp);
+	for (i = 0; i < n && !b->over; i++)
+		print_member(&members[i], i == 0, s, depth, b);
+}
+
 static void print_map(const struct obj *o, const struct style *s, unsigned depth, struct strbuf *b)
 {
-	size_t n = obj_len(o), i = 0;
-	CLEANUP(xfreep) struct member *members = xcalloc(n, sizeof(*members));
-	OBJ_EACH (it, o)
-		members[i++] = (struct member){it.key, it.value};
-	if (s->sorted && n > 1)
-		qsort(members, n, sizeof(*members), member_cmp);
+	bool first = true;
 	strbuf_addc(b, '{');
-	for (i = 0; i < n && !b->over; i++) {
-		if (i)
-			strbuf_addc(b, ',');
-		new_line(s, depth + 1, b);
-		quote(str_of(members[i].key), s, b);
-		strbuf_adds(b, s->pretty ? ": " : ":");
-		print(members[i].value, s, depth + 1, b);
+	if (s->sorted && obj_len(o) > 1) {
+		print_sorted(o, s, depth + 1, b);
+	} else {
+		OBJ_EACH (it, o) {
+			if (b->over)
+				break;
+			print_member(&it, first, s, depth + 1, b);
+			first = false;
+		}
 	}
-	if (n)
+	if (obj_len(o))
 		new_line(s, depth, b);
 	strbuf_addc(b, '}');
 }

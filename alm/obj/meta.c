@@ -202,6 +202,19 @@ bool meta_is_owned_by(const struct obj *o, const char *uid)
 	return owner_index(o, uid) != SIZE_MAX;
 }
 
+bool meta_is_owned_through(const struct obj *o, const char *uid, const char *manager)
+{
+	const struct obj *entries = obj_path(o, "metadata.managedFields");
+	CLEANUP(obj_unrefp) struct obj *key = obj_stringf("k:{\"uid\":\"%s\"}", uid ? uid : "");
+	for (size_t i = 0; meta_is_owned_by(o, uid) && i < obj_len(entries); i++) {
+		const struct obj *e = obj_at(entries, i);
+		const struct obj *owners = obj_path(e, "fieldsV1.f:metadata.f:ownerReferences");
+		if (cstr_eq(obj_str(e, "manager"), manager) && obj_has(owners, obj_as_string(key)))
+			return true;
+	}
+	return false;
+}
+
 void meta_add_owner(struct obj *o, const struct owner_ref *ref)
 {
 	struct obj *entry = obj_map();

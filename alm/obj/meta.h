@@ -33,6 +33,8 @@ struct owner_ref {
 size_t meta_owner_count(const struct obj *o);
 bool meta_owner(const struct obj *o, size_t i, struct owner_ref *ret);
 bool meta_is_owned_by(const struct obj *o, const char *uid);
+/* It has the owner, and a manager of this name set that. */
+bool meta_is_owned_through(const struct obj *o, const char *uid, const char *manager);
 void meta_add_owner(struct obj *o, const struct owner_ref *ref); /* replaces one of the same uid */
 void meta_remove_owner(struct obj *o, const char *uid);
 

@@ -103,6 +103,7 @@ bool obj_equal(const struct obj *a, const struct obj *b);
 struct obj_iter {
 	const void *entry, *end;
 	const char *key;
+	size_t len; /* of the key */
 	const struct obj *value;
 };
 struct obj_iter obj_iter(const struct obj *map);
@@ -113,8 +114,10 @@ bool obj_iter_next(struct obj_iter *it);
 /* Changing an object that is still being built (or a copy). Values are consumed. */
 void obj_set(struct obj *map, const char *key,
 	     struct obj *value); /* a replaced key keeps its place */
+void obj_setn(struct obj *map, struct str key, struct obj *value);
 /* Of a key that the map does not have: the caller has looked. */
 void obj_set_new(struct obj *map, const char *key, struct obj *value);
+void obj_set_newn(struct obj *map, struct str key, struct obj *value);
 void obj_del(struct obj *map, const char *key);
 void obj_append(struct obj *list, struct obj *value);
 void obj_set_at(struct obj *list, size_t i, struct obj *value);

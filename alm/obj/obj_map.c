@@ -248,17 +248,18 @@ bool obj_iter_next(struct obj_iter *it)
 	if (e == it->end)
 		return false;
 	it->key = node_text(e->key);
+	it->len = e->key->len;
 	it->value = e->value;
 	it->entry = e + 1;
 	return true;
 }
 
-void obj_set(struct obj *map, const char *key, struct obj *value)
+void obj_setn(struct obj *map, struct str key, struct obj *value)
 {
-	struct member *e = find(map, str_of(key));
+	struct member *e = find(map, key);
 	assert(value);
 	if (!e) {
-		add(map, str_of(key), value);
+		add(map, key, value);
 		return;
 	}
 	struct obj *before = e->value;
@@ -266,10 +267,20 @@ void obj_set(struct obj *map, const char *key, struct obj *value)
 	obj_unref(before);
 }
 
-void obj_set_new(struct obj *map, const char *key, struct obj *value)
+void obj_set(struct obj *map, const char *key, struct obj *value)
+{
+	obj_setn(map, str_of(key), value);
+}
+
+void obj_set_newn(struct obj *map, struct str key, struct obj *value)
 {
 	assert(value);
-	add(map, str_of(key), value);
+	add(map, key, value);
+}
+
+void obj_set_new(struct obj *map, const char *key, struct obj *value)
+{
+	obj_set_newn(map, str_of(key), value);
 }
 
 void obj_del(struct obj *map, const char *key)

@@ -1,5 +1,7 @@
 #include "alm/render/flat_job.h"
 
+#include <string.h>
+
 #include "alm/base/clock.h"
 #include "alm/obj/json.h"
 
@@ -62,6 +64,16 @@ static int write_flat(const struct flat *f, const struct obj *rollout, struct st
 	return strbuf_check(output, "what was rendered", err);
 }
 
+static struct flat_instances read_instances(const struct obj *list, struct arena *a)
+{
+	struct flat_instance *items = ARENA_ARRAY(a, struct flat_instance, obj_len(list) + 1);
+	for (size_t i = 0; i < obj_len(list); i++)
+		items[i] = (struct flat_instance){.name = obj_str(obj_at(list, i), "name"),
+						  .folder = obj_str(obj_at(list, i), "folder"),
+						  .ns = obj_str(obj_at(list, i), "namespace")};
+	return (struct flat_instances){items, obj_len(list)};
+}
+
 int files_job(struct str input, struct strbuf *output, struct error *err)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(JOB_ARENA_BYTES);
@@ -73,6 +85,8 @@ int files_job(struct str input, struct strbuf *output, struct error *err)
 	if (read_request(a, input, &request, &files, err) < 0)
 		return -err->code;
 	flat.flaws = obj_flag(request, "all", false) ? &flaws : NULL;
+	const struct flat_instances instances = read_instances(obj_get(request, "instances"), a);
+	flat.instances = &instances;
 	if (files_flat(&files, obj_str(request, "namespace"), &flat, err) < 0)
 		return -err->code;
 	return write_flat(&flat, NULL, output, err);
@@ -108,6 +122,33 @@ static int import_live(struct program *p, const char *path, const char *name, co
 	return 0;
 }
 
+/* Of a tree: what is there at place, or above it, and was not taken. */
+static const char *refusal(const struct program *p, const char *place)
+{
+	const struct obj *refused = obj_get(p->request, "refused");
+	const char *why = obj_as_string(obj_get(refused, place));
+	for (const char *slash = strchr(place, '/'); slash && !why; slash = strchr(slash + 1, '/'))
+		why = obj_as_string(
+			obj_get(refused, arena_strndup(p->a, place, (size_t)(slash - place))));
+	return why;
+}
+
+static int not_found(const struct program *p, const char *base, const char *path, struct error *err)
+{
+	const struct obj *refused = obj_get(p->request, "refused");
+	const char *place = import_place(&p->roots, p->a, base, path, 0);
+	if (!refused)
+		return error_set(err, E_NOTFOUND, "no such file, nor in the library folders (%s)",
+				 p->roots.n_jpath ? "--renderer.jsonnet.jpaths" : "none are given");
+	if (!import_root(&p->roots, p->a, place))
+		return error_set(err, E_NOTALLOWED, "it leads out of the tree");
+	return error_set(err, E_NOTFOUND,
+			 "the tree has no such file, nor have the library folders "
+			 "(spec.renderer.jpath%s); names that begin with a dot and what "
+			 ".almignore names are left out",
+			 p->roots.n_jpath ? "" : ": none are given");
+}
+
 static int import(void *arg, const char *base, const char *path, const char **ret_file,
 		  struct str *ret_text, struct error *err)
 {
@@ -119,14 +160,19 @@ static int import(void *arg, const char *base, const char *path, const char **re
 		return import_live(p, arena_strdup(p->a, path), name, ret_file, ret_text, err);
 	for (size_t i = 0; (place = import_place(&p->roots, p->a, base, path, i)); i++) {
 		const struct files_entry *e = files_get(&p->files, place);
+		const char *why = e ? NULL : refusal(p, place);
+		if (why)
+			return error_set(err, E_INVALID, "%s", why);
 		if (!e)
 			continue;
+		if (obj_get(p->request, "refused") &&
+		    files_check_pointer(e->path, e->text, err) < 0)
+			return -err->code;
 		*ret_file = e->path;
 		*ret_text = e->text;
 		return 0;
 	}
-	return error_set(err, E_NOTFOUND, "no such file, nor in the library folders (%s)",
-			 p->roots.n_jpath ? "--renderer.jsonnet.jpaths" : "none are given");
+	return not_found(p, base, path, err);
 }
 
 static int add_objects(struct flat *f, const struct obj *objects, const char *file,
@@ -194,8 +240,9 @@ static int run(struct program *p, const char *file, struct strbuf *output, struc
 	struct obj *value = NULL;
 	struct flat flat;
 	flat_init(&flat, p->a);
+	const char *why = e ? NULL : refusal(p, file);
 	if (!e)
-		return error_set(err, E_NOTFOUND, "%s: no such file", file);
+		return error_set(err, E_INVALID, "%s: %s", file, why ? why : "no such file");
 	const struct jsonnet_program program = {.file = file,
 						.text = e->text,
 						.ext_str = obj_get(p->request, "extStr"),
@@ -240,6 +287,8 @@ static void start(struct sandbox *s, const char *job, struct obj *request, const
 		obj_append(list, e);
 	}
 	obj_set(request, "files", list);
+	if (f->refused)
+		obj_set(request, "refused", obj_ref(f->refused));
 	json_print(request, &input);
 	strbuf_addc(&input, '\0');
 	for (size_t i = 0; i < f->n; i++)
@@ -247,10 +296,24 @@ static void start(struct sandbox *s, const char *job, struct obj *request, const
 	render_call_start(s, job, strbuf_str(&input), &limits, call);
 }
 
+static struct obj *list_instances(const struct flat_instances *instances)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; instances && i < instances->n; i++) {
+		struct obj *o = obj_map();
+		obj_set_str(o, "name", instances->items[i].name);
+		obj_set_str(o, "folder", instances->items[i].folder);
+		obj_set_str(o, "namespace", instances->items[i].ns);
+		obj_append(list, o);
+	}
+	return list;
+}
+
 void flat_job_files(struct sandbox *s, const struct files *f, const char *ns,
-		    struct render_call *call)
+		    const struct flat_instances *instances, struct render_call *call)
 {
 	CLEANUP(obj_unrefp) struct obj *request = obj_map();
+	obj_set(request, "instances", list_instances(instances));
 	obj_set_str(request, "namespace", ns);
 	obj_set_bool(request, "all", f->flaws != NULL);
 	start(s, FILES_JOB, request, f, call);
@@ -298,7 +361,7 @@ int flat_job_read(const struct obj *rendered, const char *ns, struct flat *ret,
 	const struct obj *rollout = obj_get(rendered, "rollout");
 	if (failed) {
 		strbuf_adds(msg, failed);
-		return error_set(err, E_INVALID, "RenderFailed: %s", failed);
+		return error_because(err, E_INVALID, REASON_RENDER_FAILED, "%s", failed);
 	}
 	if (take_flaws(obj_get(rendered, "flaws"), ret, err) < 0)
 		return -err->code;

@@ -30,9 +30,9 @@ int files_job(struct str input, struct strbuf *output, struct error *err);
 int jsonnet_job(struct str input, struct strbuf *output, struct error *err);
 
 /* Files are sorted; an object without a namespace counts as of ns. If they have a list of flaws, the
- * job looks for all that there are. */
+ * job looks for all that there are. instances NULL: none. */
 void flat_job_files(struct sandbox *s, const struct files *f, const char *ns,
-		    struct render_call *call);
+		    const struct flat_instances *instances, struct render_call *call);
 
 /* What a program can read besides its files; all but entrypoint may be NULL. */
 struct flat_request {
@@ -44,10 +44,11 @@ struct flat_request {
 	 * NAME imports. {"NAME": "why"} of those that cannot be read, told if it is imported. */
 	const struct obj *runtime, *unavailable;
 };
+/* f has the files that it can import, or all of a tree (f->refused): then nothing is looked for elsewhere. */
 void flat_job_jsonnet(struct sandbox *s, const struct files *f, const struct flat_request *rq,
 		      struct render_call *call);
 
-/* What a job gave, checked again. Its flaws are added to those of ret. *ret_rollout is borrowed from rendered; NULL: there is none. msg
+/* What a job gave, checked again; ret has the instances that it was told. Its flaws are added to those of ret. *ret_rollout is borrowed from rendered; NULL: there is none. msg
  * gets the whole message of a failure, which may have lines; err its beginning. */
 int flat_job_read(const struct obj *rendered, const char *ns, struct flat *ret,
 		  const struct obj **ret_rollout, struct strbuf *msg, struct error *err);

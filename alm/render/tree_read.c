@@ -29,6 +29,17 @@ static bool has_repository(const struct walk *w, const char *folder)
 	       0;
 }
 
+static int read_file(const struct walk *w, const char *path, struct error *err)
+{
+	struct file_info info;
+	CLEANUP(file_close) int fd = -1;
+	if (beneath_open_plain(w->root, path, &info, &fd, err) < 0)
+		return -err->code;
+	if (w->files->refused && files_check_size(path, info.size, err) < 0)
+		return files_refuse(w->files->refused, NULL, path, err);
+	return read_open(fd, path, w->files, err);
+}
+
 /* NOLINTBEGIN(misc-no-recursion): files_take() bounds the depth by FILES_DEPTH_MAX */
 static int walk_dir(struct walk *w, const char *inside, struct error *err);
 
@@ -43,17 +54,11 @@ static int walk_entry(struct walk *w, const char *path, struct error *err)
 		return -err->code;
 	bool is_repository = kind == BENEATH_DIR && has_repository(w, path);
 	int r = files_take(w->rules, path, is_repository ? FILES_SUBMODULE : kinds[kind], err);
-	if (r <= 0)
-		return r;
-	if (kind == BENEATH_DIR)
+	if (r < 0)
+		return files_refuse(w->files->refused, w->files->flaws, path, err);
+	if (r && kind == BENEATH_DIR)
 		return walk_dir(w, path, err);
-	if (!files_is_manifest(path))
-		return 0;
-	struct file_info info;
-	CLEANUP(file_close) int fd = -1;
-	if (beneath_open_plain(w->root, path, &info, &fd, err) < 0)
-		return -err->code;
-	return read_open(fd, path, w->files, err);
+	return r && (w->files->refused || files_is_manifest(path)) ? read_file(w, path, err) : 0;
 }
 
 static int walk_dir(struct walk *w, const char *inside, struct error *err)

@@ -10,7 +10,7 @@
 #include "alm/source/files.h"
 #include "alm/source/imports.h"
 
-/* Manifests alone, sorted; E_NOTFOUND if there is no such folder. */
+/* Sorted: manifests, or all files and what is refused of one (files.refused); E_NOTFOUND if there is no such folder. */
 int tree_read_dir(const char *dir, struct files *ret, struct error *err);
 
 struct tree_program {

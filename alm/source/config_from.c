@@ -63,6 +63,22 @@ static int read_one(const struct obj *o, const char *at, struct arena *a, struct
 	return 0;
 }
 
+int config_from_parse(const struct obj *list, const char *field, struct arena *a,
+		      struct config_sources *ret, struct error *err)
+{
+	struct config_sources s = {.items = ARENA_ARRAY(a, struct config_from, obj_len(list) + 1)};
+	if (obj_type(list) != OBJ_LIST || !obj_len(list))
+		return error_set(err, E_INVALID, "%s: is missing: a list of sources", field);
+	if (obj_len(list) > CONFIG_FROM_MAX)
+		return error_set(err, E_LIMIT, "%s: more than %d entries", field, CONFIG_FROM_MAX);
+	for (; s.n < obj_len(list); s.n++)
+		if (read_one(obj_at(list, s.n), arena_fmt(a, "%s[%zu]", field, s.n), a,
+			     &s.items[s.n], err) < 0)
+			return -err->code;
+	*ret = s;
+	return 0;
+}
+
 static int read_all(const struct obj *o, struct arena *a, struct config_sources *ret,
 		    struct error *err)
 {
@@ -72,14 +88,7 @@ static int read_all(const struct obj *o, struct arena *a, struct config_sources 
 	const struct decode_field fields[] = {{"from", DECODE_LIST, 0}, {0}};
 	if (decode_members(o, "it", fields, &top, a, err) < 0)
 		return -err->code;
-	if (obj_len(top.from) > CONFIG_FROM_MAX)
-		return error_set(err, E_LIMIT, "from: more than %d entries", CONFIG_FROM_MAX);
-	ret->items = ARENA_ARRAY(a, struct config_from, obj_len(top.from) + 1);
-	for (ret->n = 0; ret->n < obj_len(top.from); ret->n++)
-		if (read_one(obj_at(top.from, ret->n), arena_fmt(a, "from[%zu]", ret->n), a,
-			     &ret->items[ret->n], err) < 0)
-			return -err->code;
-	return ret->n ? 0 : error_set(err, E_INVALID, "from: is missing: a list of sources");
+	return config_from_parse(top.from, "from", a, ret, err);
 }
 
 int config_from_read(struct str text, const char *file, struct arena *a, struct config_sources *ret,
@@ -152,12 +161,25 @@ static int take_all(const struct config_from *f, const struct obj *data, const c
 	return 0;
 }
 
+/* Without what changes at each write, whoever writes whatever. */
+static struct obj *lasting(const struct obj *live)
+{
+	struct obj *o = obj_copy_map(live), *meta = obj_copy_map(obj_get(o, "metadata"));
+	obj_del(meta, "managedFields");
+	obj_del(meta, "resourceVersion");
+	if (obj_len(meta))
+		obj_set(o, "metadata", meta);
+	else
+		obj_unref(meta);
+	return o;
+}
+
 int config_from_layer(const struct config_from *f, const struct obj *live, const char *name,
 		      struct arena *a, const struct obj **ret, struct error *err)
 {
 	const struct obj *data = obj_get(live, "data");
 	if (f->type == FROM_RESOURCE) {
-		*ret = live;
+		*ret = obj_keep(a, lasting(live));
 		return 0;
 	}
 	return f->key ? parse_key(f, data, name, a, ret, err)

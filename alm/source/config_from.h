@@ -37,9 +37,12 @@ struct config_sources {
 /* YAML or JSON; lives in the arena. E_INVALID names the field; file begins every message. */
 int config_from_read(struct str text, const char *file, struct arena *a, struct config_sources *ret,
 		     struct error *err);
+/* The same of a list that stands at a field, which begins every message. Borrows the list's texts. */
+int config_from_parse(const struct obj *list, const char *field, struct arena *a,
+		      struct config_sources *ret, struct error *err);
 /* "Secret apps/web", "apps.db"; ns: where the object is. */
 const char *config_from_text(const struct config_from *f, const char *ns, struct arena *a);
-/* The layer of a live object; name begins a message, which says nothing of a value. In the arena. */
+/* The layer of a live object, of any kind without metadata.managedFields and resourceVersion; name begins a message, which says nothing of a value. In the arena. */
 int config_from_layer(const struct config_from *f, const struct obj *live, const char *name,
 		      struct arena *a, const struct obj **ret, struct error *err);
 

@@ -63,13 +63,39 @@ bool files_is_manifest(const char *path)
 	       cstr_has_suffix(path, ".json");
 }
 
+/* A name that is not UTF-8 stands in no program. */
+int files_refuse(struct obj *refused, struct flaws *flaws, const char *path, struct error *err)
+{
+	if (!refused)
+		return flaws_take(flaws, err);
+	if (obj_len(refused) == FILES_MAX)
+		return error_set(err, E_LIMIT, "%s: there are more than %d files", path, FILES_MAX);
+	if (utf8_valid(str_of(path)))
+		obj_set_str(refused, path, err->msg);
+	*err = ERROR_INIT;
+	return 0;
+}
+
+int files_check_size(const char *path, uint64_t bytes, struct error *err)
+{
+	return bytes <= FILE_BYTES_MAX ? 0
+				       : error_set(err, E_LIMIT, "%s is larger than %zu MiB", path,
+						   FILE_BYTES_MAX >> 20);
+}
+
+int files_check_pointer(const char *path, struct str text, struct error *err)
+{
+	return str_has_prefix(text, STR("version https://git-lfs.github.com/"))
+		       ? refuse(path, "a pointer of Git LFS, and not the file itself", err)
+		       : 0;
+}
+
 int files_add(struct files *f, const char *path, struct str text, struct error *err)
 {
 	if (f->n == FILES_MAX)
 		return error_set(err, E_LIMIT, "%s: there are more than %d files", path, FILES_MAX);
-	if (text.len > FILE_BYTES_MAX)
-		return error_set(err, E_LIMIT, "%s is larger than %zu MiB", path,
-				 FILE_BYTES_MAX >> 20);
+	if (files_check_size(path, text.len, err) < 0)
+		return -err->code;
 	if (text.len > FILES_BYTES_MAX - f->bytes)
 		return error_set(err, E_LIMIT, "%s: the files are larger than %zu MiB together",
 				 path, FILES_BYTES_MAX >> 20);
@@ -157,13 +183,31 @@ static int flat_yaml(const struct files_entry *e, struct flat *ret, struct error
 
 static int flat_file(const struct files_entry *e, struct flat *ret, struct error *err)
 {
-	if (str_has_prefix(e->text, STR("version https://git-lfs.github.com/")))
-		return refuse(e->path, "a pointer of Git LFS, and not the file itself", err);
+	if (files_check_pointer(e->path, e->text, err) < 0)
+		return -err->code;
 	return cstr_has_suffix(e->path, ".json") ? flat_json(e, ret, err) : flat_yaml(e, ret, err);
+}
+
+/* Its templates are none of YAML: what they are is said once, and not what is wrong with each. */
+static int check_charts(const struct files *f, const struct flat *ret, struct error *err)
+{
+	size_t n = ret->instances ? ret->instances->n : 0;
+	for (size_t i = 0; i < n; i++) {
+		const char *folder = ret->instances->items[i].folder;
+		if (files_get(f, arena_fmt(ret->a, "%s/Chart.yaml", folder)))
+			return error_set(
+				err, E_INVALID,
+				"spec.instances[%zu].package: %s/ is a chart, and charts "
+				"are not built yet; write out its manifests (alm template)",
+				i, folder);
+	}
+	return 0;
 }
 
 int files_flat(const struct files *f, const char *ns, struct flat *ret, struct error *err)
 {
+	if (check_charts(f, ret, err) < 0)
+		return -err->code;
 	for (size_t i = 0; i < f->n; i++)
 		if (files_is_manifest(f->items[i].path) && flat_file(&f->items[i], ret, err) < 0 &&
 		    flaws_take(ret->flaws, err) < 0)

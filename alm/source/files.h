@@ -10,6 +10,9 @@
  *
  * Errors begin with the path, those of a parser have the line: E_INVALID, E_LIMIT. With a list of
  * flaws what is refused is put there, and what is read goes on behind it.
+ *
+ * A program may import any file, and does not import all: for it every file is taken, and what is refused
+ * of one is kept beside them (refused), to be told if it is imported.
  */
 #ifndef ALM_SOURCE_FILES_H
 #define ALM_SOURCE_FILES_H
@@ -38,12 +41,19 @@ struct files {
 	struct files_entry *items;
 	size_t n, cap, bytes;
 	struct flaws *flaws; /* NULL: the first one ends it */
+	struct obj *refused; /* of a program: {PATH: why}; NULL: manifests alone */
 };
 
 /* Is the entry part of the tree? 1: read it, or what is below it; 0: it is skipped. rules is the
  * text of .almignore; path has no "." or "..". */
 int files_take(struct str rules, const char *path, enum files_kind kind, struct error *err);
 bool files_is_manifest(const char *path);
+/* What is wrong with that entry, as files_take() or files_check_size() said it: into refused, of a program
+ * (else NULL), or flaws_take(). */
+int files_refuse(struct obj *refused, struct flaws *flaws, const char *path, struct error *err);
+int files_check_size(const char *path, uint64_t bytes, struct error *err); /* E_LIMIT */
+/* Of Git LFS, and not the file itself: E_INVALID. */
+int files_check_pointer(const char *path, struct str text, struct error *err);
 
 /* Copies both. */
 int files_add(struct files *f, const char *path, struct str text, struct error *err);
@@ -51,7 +61,8 @@ int files_add(struct files *f, const char *path, struct str text, struct error *
 void files_sort(struct files *f);
 const struct files_entry *files_get(const struct files *f, const char *path); /* NULL: none */
 
-/* Adds the manifests to *ret, whose list of flaws counts, and sorts it; objects without a namespace count as of ns. */
+/* Adds the manifests to *ret, whose list of flaws counts, and sorts it; objects without a namespace count as of ns.
+ * An instance whose folder is a chart is E_INVALID. */
 int files_flat(const struct files *f, const char *ns, struct flat *ret, struct error *err);
 
 #endif

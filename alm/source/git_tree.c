@@ -65,9 +65,8 @@ static int add_blob(struct git_tree *t, const struct entry *e, const char *path,
 	uint64_t size;
 	if (!str_parse_u64(e->size, &size))
 		return corrupt("the listing", err);
-	if (size > FILE_BYTES_MAX)
-		return error_set(err, E_LIMIT, "%s is larger than %zu MiB", path,
-				 FILE_BYTES_MAX >> 20);
+	if (files_check_size(path, size, err) < 0)
+		return t->refused ? files_refuse(t->refused, NULL, path, err) : -err->code;
 	if (t->n == FILES_MAX)
 		return error_set(err, E_LIMIT, "%s: there are more than %d files", path, FILES_MAX);
 	if (size > FILES_BYTES_MAX - t->bytes)
@@ -132,7 +131,9 @@ static int read_line(struct git_tree *t, const struct entry *e, struct str rules
 	const char *path = arena_strndup(a, e->path.ptr, e->path.len);
 	int r = check_name(e->path, err);
 	r = r < 0 ? r : take(rules, path, kind_of(e), a, err);
-	return r > 0 && files_is_manifest(path) ? add_blob(t, e, path, a, err) : r;
+	if (r < 0)
+		return files_refuse(t->refused, t->flaws, path, err);
+	return r && (t->refused || files_is_manifest(path)) ? add_blob(t, e, path, a, err) : 0;
 }
 
 int git_tree_read(struct str listing, struct str rules, struct arena *a, struct git_tree *ret,
@@ -145,7 +146,7 @@ int git_tree_read(struct str listing, struct str rules, struct arena *a, struct 
 	while (listing.len && str_next(&listing, '\0', &line)) {
 		if (!read_entry(line, &e))
 			return corrupt("the listing", err);
-		if (read_line(ret, &e, rules, a, err) < 0 && flaws_take(ret->flaws, err) < 0)
+		if (read_line(ret, &e, rules, a, err) < 0)
 			return -err->code;
 	}
 	if (ret->n)

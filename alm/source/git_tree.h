@@ -29,9 +29,10 @@ struct git_blob {
 };
 
 struct git_tree {
-	struct git_blob *blobs; /* of the manifests, in byte order of the paths */
+	struct git_blob *blobs; /* of what is taken, in byte order of the paths */
 	size_t n, cap, bytes;
 	struct flaws *flaws; /* of git_tree_read(); NULL: the first one ends it */
+	struct obj *refused; /* as of files */
 };
 
 struct git_commit {
@@ -42,7 +43,7 @@ struct git_commit {
 bool git_is_oid(struct str s);
 /* Of the file .almignore at the root of the listing. NULL: there is none. */
 const char *git_tree_ignore(struct str listing, struct arena *a);
-/* rules: the text of .almignore. ret is empty, but for its list of flaws. */
+/* rules: the text of .almignore. ret is empty, but for its list of flaws and refused. */
 int git_tree_read(struct str listing, struct str rules, struct arena *a, struct git_tree *ret,
 		  struct error *err);
 /* Adds them to the files, and sorts these. */

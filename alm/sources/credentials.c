@@ -242,3 +242,17 @@ const char *credentials_header(const struct credentials *c, struct arena *a)
 		return arena_fmt(a, "Bearer %s", c->token);
 	return c->username ? credentials_basic(c->username, c->password, a) : NULL;
 }
+
+void credentials_hidden(const struct credentials *c, struct arena *a, const char *ret[4])
+{
+	const char *header = c ? credentials_header(c, a) : NULL;
+	const char *value = header ? strchr(header, ' ') : NULL;
+	size_t n = 0;
+	if (value)
+		ret[n++] = value + 1;
+	if (c && c->password)
+		ret[n++] = c->password;
+	if (c && c->token)
+		ret[n++] = c->token;
+	ret[n] = NULL;
+}

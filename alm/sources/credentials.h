@@ -48,4 +48,7 @@ bool credentials_are_for(const struct credentials *c, const char *origin);
 const char *credentials_header(const struct credentials *c, struct arena *a);
 const char *credentials_basic(const char *username, const char *password, struct arena *a);
 
+/* Texts that no message may have, NULL-ended; c NULL: none. In the arena. */
+void credentials_hidden(const struct credentials *c, struct arena *a, const char *ret[4]);
+
 #endif

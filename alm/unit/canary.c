@@ -135,7 +135,7 @@ static bool leaves_out(const struct obj *live, const struct obj *pods, const cha
 	/* as a server keeps them: 0.5 as 500m */
 	CLEANUP(obj_unrefp) struct obj *served = obj_copy(pods);
 	const struct api_type *t = api_type_of_kind(meta_api_version(pods), meta_kind(pods));
-	return !t || api_decode(t, served, NULL, NULL, &err) < 0 ||
+	return !t || api_decode(t, API_JSON_TEXT, served, NULL, NULL, &err) < 0 ||
 	       !unit_holds(obj_path(served, "spec.template"), had);
 }
 

@@ -3,18 +3,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alm/obj/patch/owned.h"
 #include "alm/unit/unit.h"
 
 #define SEGMENT_MAX 256
 
 /* --- paths --- */
 
-static void add(struct drift *d, const char *path)
+static void add(struct drift *d, const char *path, const char *at)
 {
-	if (d->n < DRIFT_PATHS_MAX)
+	if (d->n < DRIFT_PATHS_MAX) {
+		d->live[d->n] = at;
 		d->paths[d->n++] = path;
-	else
+	} else {
 		d->cut = true;
+	}
 }
 
 static const char *member_path(const char *path, const char *key, struct arena *a)
@@ -25,30 +28,38 @@ static const char *member_path(const char *path, const char *key, struct arena *
 }
 
 /* The item of live that is compared with want's i-th one, as unit_holds() does it. */
-static const struct obj *partner(const struct obj *live, const struct obj *item, size_t i)
+static size_t partner_at(const struct obj *live, const struct obj *item, size_t i)
 {
 	const char *name = obj_str(item, "name");
 	for (size_t k = 0; name && k < obj_len(live); k++)
 		if (cstr_eq(obj_str(obj_at(live, k), "name"), name))
-			return obj_at(live, k);
-	return obj_at(live, i);
+			return k;
+	return i;
+}
+
+static const struct obj *partner(const struct obj *live, const struct obj *item, size_t i)
+{
+	return obj_at(live, partner_at(live, item, i));
 }
 
 /* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
-static void find(const struct obj *want, const struct obj *live, const char *path, struct arena *a,
-		 struct drift *d)
+static void find(const struct obj *want, const struct obj *live, const char *path, const char *at,
+		 struct arena *a, struct drift *d)
 {
 	if (d->cut || unit_holds(live, want))
 		return;
 	if (obj_type(want) == OBJ_MAP && obj_type(live) == OBJ_MAP) {
 		OBJ_EACH (it, want)
-			find(it.value, obj_get(live, it.key), member_path(path, it.key, a), a, d);
+			find(it.value, obj_get(live, it.key), member_path(path, it.key, a),
+			     member_path(at, it.key, a), a, d);
 	} else if (obj_type(want) == OBJ_LIST && obj_len(live) >= obj_len(want)) {
-		for (size_t i = 0; i < obj_len(want); i++)
-			find(obj_at(want, i), partner(live, obj_at(want, i), i),
-			     arena_fmt(a, "%s[%zu]", path, i), a, d);
+		for (size_t i = 0; i < obj_len(want); i++) {
+			size_t k = partner_at(live, obj_at(want, i), i);
+			find(obj_at(want, i), obj_at(live, k), arena_fmt(a, "%s[%zu]", path, i),
+			     arena_fmt(a, "%s[%zu]", at, k), a, d);
+		}
 	} else {
-		add(d, path);
+		add(d, path, at);
 	}
 }
 /* NOLINTEND(misc-no-recursion) */
@@ -105,7 +116,7 @@ void drift_find(const struct obj *want, const struct obj *live, const char *ours
 	*ret = (struct drift){0};
 	if (!live)
 		return;
-	find(want, live, "", a, ret);
+	find(want, live, "", "", a, ret);
 	find_manager(live, ours, ret);
 }
 
@@ -126,4 +137,43 @@ const char *drift_tell(const struct obj *want, const struct obj *live, const cha
 		obj_set_path(body, "who.via", obj_string(d.manager));
 	}
 	return d.manager;
+}
+
+/* --- what is of our own apply --- */
+
+static bool is_made(const struct obj *want, const struct obj *live, const struct obj *owned);
+
+/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
+static bool is_list_made(const struct obj *want, const struct obj *live, const struct obj *owned)
+{
+	for (size_t i = 0; i < obj_len(want); i++) {
+		const struct obj *item = obj_at(want, i), *mine = partner(owned, item, i);
+		if (!cstr_eq(obj_str(item, "name"), obj_str(mine, "name")))
+			mine = NULL;
+		if (!is_made(item, partner(live, item, i), mine))
+			return false;
+	}
+	return obj_len(live) >= obj_len(want);
+}
+
+/* owned: what of live is ours. */
+static bool is_made(const struct obj *want, const struct obj *live, const struct obj *owned)
+{
+	if (unit_holds(live, want))
+		return true;
+	if (obj_type(want) == OBJ_LIST && obj_type(live) == OBJ_LIST)
+		return is_list_made(want, live, owned);
+	if (obj_type(want) != OBJ_MAP || obj_type(live) != OBJ_MAP)
+		return obj_type(owned) != OBJ_ABSENT;
+	OBJ_EACH (it, want)
+		if (!is_made(it.value, obj_get(live, it.key), obj_get(owned, it.key)))
+			return false;
+	return true;
+}
+/* NOLINTEND(misc-no-recursion) */
+
+bool drift_is_ours(const struct obj *want, const struct obj *live, const char *ours)
+{
+	CLEANUP(obj_unrefp) struct obj *owned = live ? owned_fields(live, live, ours) : NULL;
+	return owned && is_made(want, live, owned);
 }

@@ -14,6 +14,8 @@
 
 struct drift {
 	const char *paths[DRIFT_PATHS_MAX]; /* spec.replicas, data["a.b"], containers[0].image */
+	const char *live
+		[DRIFT_PATHS_MAX]; /* the same with the numbers that items have there, as holder.h has them */
 	size_t n;
 	bool cut; /* there are more */
 	/* The name that a client gave itself, and when it wrote; NULL: nobody says. */
@@ -28,5 +30,10 @@ void drift_find(const struct obj *want, const struct obj *live, const char *ours
 /* The same as members of an entry: paths, more, changedAt, who. Returns the manager. */
 const char *drift_tell(const struct obj *want, const struct obj *live, const char *ours,
 		       struct arena *a, struct obj *body);
+
+/* Whatever differs is of the last apply of manager ours: a webhook or a conversion made it so, and nobody has
+ * changed it since; who changes a field takes it from ours. false as well: no managedFields, and items of a
+ * list that are not there. */
+bool drift_is_ours(const struct obj *want, const struct obj *live, const char *ours);
 
 #endif

@@ -15,8 +15,13 @@
 
 #include "alm/unit/unit_make.h"
 
-/* The groups of all parts, in order. record NULL: nothing was begun. Owned. */
+/* The groups of all parts, in order; those that are made of an instance's objects only while they are InProgress or
+ * Failed, as there may be 200 times all kinds: feedback_instances() tells the others. record NULL: nothing was begun.
+ * One pass over what the record has. Owned. */
 struct obj *feedback_groups(const struct unit *u, const struct obj *record);
+/* [{name, state: NotStarted|InProgress|Ready|Failed|RollingBack|RolledBack, objects, message}] of its
+ * instances (flat.h), in their order. Owned; NULL: it has none. */
+struct obj *feedback_instances(const struct unit *u, const struct obj *record);
 /* The canaries that are under way: [{object: "Deployment default/web", weight, state: Running|
  * AwaitingApproval|NoData|Ending}]. Owned; NULL: there is none. */
 struct obj *feedback_canaries(const struct unit *u, const struct obj *record);
@@ -28,5 +33,7 @@ struct obj *feedback_status(const struct unit *u, const struct obj *record);
 /* "first/one.yaml: Finished; second/two.yaml: InProgress": the steps whose state is another one than
  * before (NULL: none was). Arena. */
 const char *feedback_changes(const struct obj *before, const struct obj *after, struct arena *a);
+/* What the first step under way waits for, and until when it may; "": nothing. Arena, or the record's. */
+const char *feedback_waits(const struct obj *record, struct arena *a);
 
 #endif

@@ -6,6 +6,7 @@
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "crds/marks.h"
 
 void flat_init(struct flat *f, struct arena *a)
 {
@@ -73,6 +74,10 @@ static int add_one(struct flat *f, struct flat_object o, struct error *err)
 	if (f->n == FLAT_OBJECTS_MAX)
 		return error_set(err, E_LIMIT, "%s: there are more than %d objects",
 				 place(f->a, &o), FLAT_OBJECTS_MAX);
+	if (o.instance) {
+		o.object = obj_keep(f->a, obj_copy(o.object));
+		meta_set_label(o.object, LABEL_INSTANCE, flat_instance_of(f, &o)->name);
+	}
 	ARENA_GROW(f->a, f->objects, f->cap, f->n, 16);
 	f->objects[f->n++] = o;
 	return 0;
@@ -119,17 +124,51 @@ static int add_items(struct flat *f, const struct flat_place *p, struct flat_obj
 	return 0;
 }
 
-int flat_add(struct flat *f, const struct flat_place *p, struct obj *object, struct error *err)
+static int add_as(struct flat *f, const struct flat_place *p, size_t instance, struct obj *object,
+		  struct error *err)
 {
 	struct flat_object o = {.key = p->alone ? arena_strdup(f->a, p->name)
 						: arena_fmt(f->a, "%s!%zu", p->name, p->doc),
 				.file = arena_strdup(f->a, p->file),
 				.doc = p->doc,
 				.line = p->line,
+				.instance = instance,
 				.object = object};
 	if (is_list(object))
 		return add_items(f, p, o, err);
 	return add_one(f, o, err) < 0 ? flaws_take(f->flaws, err) : 0;
+}
+
+const struct flat_instance *flat_instance_of(const struct flat *f, const struct flat_object *o)
+{
+	return o->instance && f->instances ? &f->instances->items[o->instance - 1] : NULL;
+}
+
+/* What of a path is below the folder; NULL: it is not. */
+static const char *below(const char *path, const char *folder)
+{
+	size_t n = str_of(folder).len;
+	return cstr_has_prefix(path, folder) && path[n] == '/' ? path + n + 1 : NULL;
+}
+
+int flat_add(struct flat *f, const struct flat_place *p, struct obj *object, struct error *err)
+{
+	size_t n = f->instances ? f->instances->n : 0, found = 0;
+	int rc = 0;
+	for (size_t i = 0; i < n && rc == 0; i++) {
+		const struct flat_instance *x = &f->instances->items[i];
+		const char *rest = below(p->name, x->folder);
+		struct flat_place at = *p;
+		if (!rest)
+			continue;
+		found++;
+		at.name = arena_fmt(f->a, "%s/%s", x->name, rest);
+		rc = add_as(f, &at, i + 1, obj_ref(object), err);
+	}
+	if (!found)
+		return add_as(f, p, 0, object, err);
+	obj_unref(object);
+	return rc;
 }
 
 static int cmp_keys(const void *a, const void *b)
@@ -140,6 +179,12 @@ static int cmp_keys(const void *a, const void *b)
 }
 
 /* Without the version: two of them are views of one object. NUL-free, as a slash is in no name. */
+static const char *ns_of(const struct flat *f, const struct flat_object *o, const char *ns)
+{
+	const struct flat_instance *i = flat_instance_of(f, o);
+	return i && i->ns ? i->ns : ns;
+}
+
 static const char *identity(struct arena *a, const struct obj *o, const char *ns)
 {
 	struct gvk gvk;
@@ -164,9 +209,10 @@ static int check_once(struct flat *f, const struct flat_object *o, const struct 
 		return error_set(err, E_INVALID, "DuplicateObject: key %s is given by %s and by %s",
 				 o->key, before->file, o->file);
 	if (same)
-		return error_set(
-			err, E_INVALID, "DuplicateObject: %s is in %s and in %s; leave it in one",
-			object_text(f->a, o->object, ns), place(f->a, same), place(f->a, o));
+		return error_set(err, E_INVALID,
+				 "DuplicateObject: %s is in %s and in %s; leave it in one",
+				 object_text(f->a, o->object, ns_of(f, o, ns)), place(f->a, same),
+				 place(f->a, o));
 	return 0;
 }
 
@@ -177,7 +223,7 @@ static int check_twice(struct flat *f, const char *ns, struct error *err)
 	for (size_t i = 0; i < f->n; i++) {
 		struct flat_object *o = &f->objects[n];
 		*o = f->objects[i];
-		const char *id = identity(f->a, o->object, ns);
+		const char *id = identity(f->a, o->object, ns_of(f, o, ns));
 		if (check_once(f, o, n ? o - 1 : NULL, map_get(seen, id), ns, err) == 0) {
 			map_set(seen, id, o);
 			n++;
@@ -194,6 +240,67 @@ int flat_sort(struct flat *f, const char *ns, struct error *err)
 	if (f->n)
 		qsort(f->objects, f->n, sizeof(*f->objects), cmp_keys);
 	return check_twice(f, ns, err);
+}
+
+/* What there is of an instance. */
+struct share {
+	size_t n;             /* objects */
+	const char *stranger; /* a key of no instance that begins as its keys do; NULL: none */
+};
+
+/* A flaw that was found before may be why it has none. */
+static int check_share(const struct flat *f, size_t at, const struct share *s, struct error *err)
+{
+	const struct flat_instance *x = &f->instances->items[at];
+	if (!s->n && !(f->flaws && f->flaws->n)) {
+		error_set(err, E_INVALID,
+			  "spec.instances[%zu].package: there is no object in a .yaml, .yml "
+			  "or .json file below %s/; name the folder that has some, or "
+			  "remove the instance",
+			  at, x->folder);
+		if (flaws_take(f->flaws, err) < 0)
+			return -err->code;
+	}
+	if (!s->stranger)
+		return 0;
+	error_set(err, E_INVALID,
+		  "spec.instances[%zu].name: %s is of no instance, and would be "
+		  "taken for one of %s; rename the instance, or the folder",
+		  at, s->stranger, x->name);
+	return flaws_take(f->flaws, err);
+}
+
+/* One pass over the objects. Arena. */
+static struct share *read_shares(const struct flat *f)
+{
+	struct share *shares = ARENA_ARRAY(f->a, struct share, f->instances->n + 1);
+	CLEANUP(map_freep) struct map *names =
+		map_new(NULL); /* a name is a label: without a slash */
+	for (size_t i = 0; i < f->instances->n; i++)
+		map_set(names, f->instances->items[i].name, &shares[i]);
+	for (size_t i = 0; i < f->n; i++) {
+		const struct flat_object *o = &f->objects[i];
+		struct str first, rest;
+		struct share *s = NULL;
+		if (o->instance)
+			shares[o->instance - 1].n++;
+		else if (str_cut(str_of(o->key), '/', &first, &rest))
+			s = map_getn(names, first);
+		if (s && !s->stranger)
+			s->stranger = o->key;
+	}
+	return shares;
+}
+
+int flat_check_instances(const struct flat *f, struct error *err)
+{
+	if (!f->instances)
+		return 0;
+	const struct share *shares = read_shares(f);
+	for (size_t i = 0; i < f->instances->n; i++)
+		if (check_share(f, i, &shares[i], err) < 0)
+			return -err->code;
+	return 0;
 }
 
 static int cmp_key(const void *key, const void *object)
@@ -230,6 +337,8 @@ struct obj *flat_encode(const struct flat *f)
 		obj_set_str(e, "file", o->file);
 		obj_set_int(e, "doc", (int64_t)o->doc);
 		obj_set_int(e, "line", o->line);
+		if (o->instance)
+			obj_set_int(e, "instance", (int64_t)o->instance);
 		obj_set(e, "object", obj_ref(o->object));
 		obj_append(list, e);
 	}
@@ -243,13 +352,17 @@ int flat_decode(const struct obj *list, const char *ns, struct flat *f, struct e
 		const char *key = obj_as_string(obj_get(e, "key"));
 		const char *file = obj_as_string(obj_get(e, "file"));
 		int64_t doc = obj_i64(e, "doc", -1), line = obj_i64(e, "line", -1);
-		if (!key || !file || doc < 0 || line < 0 || line > INT32_MAX)
+		int64_t instance = obj_i64(e, "instance", 0);
+		int64_t n = f->instances ? (int64_t)f->instances->n : 0;
+		if (!key || !file || doc < 0 || line < 0 || line > INT32_MAX || instance < 0 ||
+		    instance > n)
 			return error_set(err, E_INVALID, "entry %zu of the flat map is malformed",
 					 i);
 		struct flat_object o = {.key = arena_strdup(f->a, key),
 					.file = arena_strdup(f->a, file),
 					.doc = (size_t)doc,
 					.line = (int)line,
+					.instance = (size_t)instance,
 					.object = obj_ref(obj_get(e, "object"))};
 		if (add_one(f, o, err) < 0)
 			return -err->code;

@@ -28,7 +28,7 @@ static enum holder who(const char *manager, const char *subresource)
 	static const char *const people[] = {"kubectl", "alm-cli", "helm", "k9s",
 					     "Helm",    "Mozilla", "curl", NULL};
 	static const char *const kubernetes[] = {"kube-", "kubelet", "cloud-controller-manager",
-						 NULL};
+						 "alm-simulator", NULL}; /* the last in its place */
 	static const char *const scalers[] = {"horizontal-pod-autoscaler", "keda", "vpa-",
 					      "cluster-autoscaler", NULL};
 	if (cstr_has_prefix(manager, "alm:") && !cstr_has_prefix(manager, "alm:cli:"))
@@ -142,4 +142,82 @@ enum holder holder_of(const struct obj *live, const char *path, struct arena *a,
 		return HOLDER_KUBERNETES;
 	*ret_manager = arena_strdup(a, obj_str(last, "manager"));
 	return who(*ret_manager, obj_str(last, "subresource"));
+}
+
+/* --- all of them --- */
+
+struct walk {
+	const struct obj *live, *ours; /* ours: its fields; NULL: nobody's */
+	const char *manager;
+	struct arena *a;
+	struct holder_field *list;
+	size_t n;
+};
+
+static void add_field(struct walk *w, const char *path)
+{
+	const char *manager;
+	if (w->n >= HOLDER_FIELDS_MAX)
+		return;
+	enum holder h = holder_of(w->live, path, w->a, &manager);
+	if (cstr_eq(manager, w->manager)) /* of several the one who wrote last */
+		w->list[w->n++] = (struct holder_field){
+			path, h, manager, w->ours && has(w->ours, w->live, path, w->a)};
+}
+
+static const char *path_of(const struct walk *w, const char *path, const char *member)
+{
+	if (strpbrk(member, ".[\"/"))
+		return arena_fmt(w->a, "%s[\"%s\"]", path, member);
+	return *path ? arena_fmt(w->a, "%s.%s", path, member) : arena_strdup(w->a, member);
+}
+
+static bool is_leaf(const struct obj *fields)
+{
+	return obj_len(fields) == 0 || (obj_len(fields) == 1 && obj_has(fields, "."));
+}
+
+/* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
+static void walk_fields(struct walk *w, const struct obj *fields, const struct obj *live,
+			const char *path)
+{
+	OBJ_EACH (it, fields) {
+		const struct obj *child = NULL;
+		const char *to = NULL;
+		if (!*path && cstr_eq(it.key, "f:status"))
+			continue;
+		if (cstr_has_prefix(it.key, "f:") && obj_has(live, it.key + 2)) {
+			child = obj_get(live, it.key + 2);
+			to = path_of(w, path, it.key + 2);
+		}
+		for (size_t i = 0; !to && obj_type(live) == OBJ_LIST && i < obj_len(live); i++)
+			if (is_item(it.key, obj_at(live, i), i, w->a)) {
+				child = obj_at(live, i);
+				to = arena_fmt(w->a, "%s[%zu]", path, i);
+			}
+		if (to && is_leaf(it.value))
+			add_field(w, to);
+		else if (to)
+			walk_fields(w, it.value, child, to);
+	}
+}
+/* NOLINTEND(misc-no-recursion) */
+
+size_t holder_fields(const struct obj *live, const char *ours, struct arena *a,
+		     struct holder_field **ret)
+{
+	const struct obj *entries = obj_path(live, "metadata.managedFields");
+	struct walk w = {.live = live, .a = a};
+	w.list = ARENA_ARRAY(a, struct holder_field, HOLDER_FIELDS_MAX);
+	for (size_t i = 0; ours && i < obj_len(entries); i++)
+		if (cstr_eq(obj_str(obj_at(entries, i), "manager"), ours))
+			w.ours = obj_get(obj_at(entries, i), "fieldsV1");
+	for (size_t i = 0; i < obj_len(entries); i++) {
+		const struct obj *e = obj_at(entries, i);
+		w.manager = obj_str(e, "manager");
+		if (w.manager && !cstr_eq(obj_str(e, "subresource"), "status"))
+			walk_fields(&w, obj_get(e, "fieldsV1"), live, "");
+	}
+	*ret = w.list;
+	return w.n;
 }

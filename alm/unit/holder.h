@@ -34,4 +34,19 @@ const char *holder_word(enum holder h);
 enum holder holder_of(const struct obj *live, const char *path, struct arena *a,
 		      const char **ret_manager);
 
+#define HOLDER_FIELDS_MAX 500 /* of one object */
+
+struct holder_field {
+	const char *path;
+	enum holder holder;
+	const char *manager;
+	bool declared; /* manager ours has it, too */
+};
+
+/* What managers have of a live object, each field once, with who wrote it last; not its status, and not what
+ * the object has not any more. ours: a field manager, NULL: nobody. At most HOLDER_FIELDS_MAX; returns how
+ * many, in *ret of the arena. */
+size_t holder_fields(const struct obj *live, const char *ours, struct arena *a,
+		     struct holder_field **ret);
+
 #endif

@@ -49,6 +49,11 @@ int inventory_parse(struct str text, size_t piece, struct arena *a, struct inven
 	return 0;
 }
 
+bool inventory_is_incomplete(const struct obj *first)
+{
+	return cstr_eq(meta_annotation(first, ANNOTATION_INCOMPLETE), "true");
+}
+
 const char *inventory_id(const struct inventory_line *l, struct arena *a)
 {
 	struct str group, version;
@@ -125,14 +130,33 @@ const char *inventory_since(const char *known, const struct obj *ours, const cha
 	return known ? known : now;
 }
 
-bool inventory_claims(const struct obj *o, const char *owner_id, const char *manager)
+static bool has_other_owner(const struct obj *o, const char *main)
+{
+	const struct obj *owners = obj_path(o, "metadata.ownerReferences");
+	for (size_t i = 0; i < obj_len(owners); i++)
+		if (!main || !cstr_eq(obj_str(obj_at(owners, i), "uid"), main))
+			return true;
+	return false;
+}
+
+bool inventory_claims(const struct obj *o, const char *owner_id, const char *manager,
+		      const char *main)
 {
 	const struct obj *managers = obj_path(o, "metadata.managedFields");
-	if (!cstr_eq(meta_annotation(o, ANNOTATION_OWNER_ID), owner_id) ||
-	    obj_path(o, "metadata.ownerReferences[0]"))
+	if (!cstr_eq(meta_annotation(o, ANNOTATION_OWNER_ID), owner_id) || has_other_owner(o, main))
 		return false;
 	for (size_t i = 0; i < obj_len(managers); i++)
 		if (cstr_eq(obj_str(obj_at(managers, i), "manager"), manager))
 			return true;
 	return false;
+}
+
+const char *inventory_main(const char *api_version, const char *kind, const char *ns,
+			   const char *name, struct arena *a)
+{
+	struct str group, version;
+	if (!str_cut(str_of(api_version), '/', &group, &version))
+		group = STR("");
+	return arena_fmt(a, "%s.%.*s %s%s%s", kind, STR_ARG(group), name && ns ? ns : "",
+			 name ? "/" : "", name ? name : "");
 }

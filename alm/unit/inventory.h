@@ -57,8 +57,13 @@ struct inventory_pieces {
 /* The lines of a piece. E_CORRUPT with the number of the line. */
 int inventory_parse(struct str text, size_t piece, struct arena *a, struct inventory *ret,
 		    struct error *err);
+/* Of how many pieces the first one says that it is (ANNOTATION_PIECES): 1 to INVENTORY_PIECES_MAX. */
+bool inventory_count(const char *text, size_t *ret);
 /* Those of all pieces, in their order, as one. */
 struct inventory inventory_join(const struct inventory *pieces, size_t n, struct arena *a);
+/* It was lost, and not all that it had is in it yet: annotated by its first ConfigMap, which says "false" once it was and
+ * is not any more, as who creates a field cannot take it away by an apply. NULL: no. */
+bool inventory_is_incomplete(const struct obj *first);
 /* Names the object of a line, whatever version of its kind: "Deployment.apps/default/grafana". */
 const char *inventory_id(const struct inventory_line *l, struct arena *a);
 /* Lines of i whose object other does not name go behind those of *to, which has room. Returns how
@@ -75,6 +80,10 @@ struct inventory_run {
 };
 bool inventory_begin(struct inventory *to, const struct inventory *had, struct inventory *wanted,
 		     const struct inventory_run *run, struct arena *a);
+/* ANNOTATION_MAIN of an object that a unit is run for: "Grafana.monitoring.coreos.com default/main". name NULL: the
+ * beginning that all of its kind have, up to the blank. In the arena. */
+const char *inventory_main(const char *api_version, const char *kind, const char *ns,
+			   const char *name, struct arena *a);
 /* The run that an object is to be marked with; NULL: it is not doubtful. */
 const char *inventory_doubt(const struct inventory_line *l);
 /* When the last create of an object may have been sent: known (NULL: nothing is), or when what is
@@ -82,8 +91,10 @@ const char *inventory_doubt(const struct inventory_line *l);
  * seconds. */
 const char *inventory_since(const char *known, const struct obj *ours, const char *now);
 /* Was this object (its metadata) applied by the manager for this owner? What was copied from it has its
- * marks, but was written by somebody else; what a controller made of it is the controller's. */
-bool inventory_claims(const struct obj *o, const char *owner_id, const char *manager);
+ * marks, but was written by somebody else; what a controller made of it is the controller's. main: uid of
+ * the object that the unit is run for, which is the owner of what is made for it; NULL: none. */
+bool inventory_claims(const struct obj *o, const char *owner_id, const char *manager,
+		      const char *main);
 /* Sorts what is to be there from now on and says of each line in which piece: where it was, a new one
  * where there is room for it. Pieces stay, if empty. E_LIMIT: INVENTORY_PIECES_MAX of bytes_max each
  * do not take it. */

@@ -20,6 +20,15 @@ struct placing {
 	struct arena *a;
 };
 
+bool inventory_count(const char *text, size_t *ret)
+{
+	uint64_t n;
+	if (!str_parse_u64(str_of(text), &n) || !n || n > INVENTORY_PIECES_MAX)
+		return false;
+	*ret = (size_t)n;
+	return true;
+}
+
 struct inventory inventory_join(const struct inventory *pieces, size_t n, struct arena *a)
 {
 	struct inventory all = {0};

@@ -28,6 +28,27 @@ static bool find_in(const struct obj *statuses, struct pod_log_source *ret)
 	return false;
 }
 
+static bool find_ended(const struct obj *statuses, struct pod_log_source *ret)
+{
+	for (size_t i = 0; i < obj_len(statuses); i++) {
+		const struct obj *c = obj_at(statuses, i), *end = obj_path(c, "state.terminated");
+		if (!end || obj_i64(end, "exitCode", 0) || !obj_str(c, "name"))
+			continue;
+		ret->container = obj_str(c, "name");
+		ret->reason = obj_str(end, "reason");
+		return true;
+	}
+	return false;
+}
+
+static bool find(const struct obj *pod, bool well, struct pod_log_source *ret)
+{
+	const struct obj *main = obj_path(pod, "status.containerStatuses");
+	if (well)
+		return find_ended(main, ret);
+	return find_in(obj_path(pod, "status.initContainerStatuses"), ret) || find_in(main, ret);
+}
+
 /* Of two that were made in the same second the name decides. */
 static bool is_newer(const struct obj *pod, const struct obj *than)
 {
@@ -37,7 +58,7 @@ static bool is_newer(const struct obj *pod, const struct obj *than)
 	return c ? c > 0 : strcmp(meta_name(pod), meta_name(than)) > 0;
 }
 
-bool pod_log_find(const struct obj *pods, struct pod_log_source *ret)
+bool pod_log_find(const struct obj *pods, bool well, struct pod_log_source *ret)
 {
 	const struct obj *best = NULL;
 	for (size_t i = 0; i < obj_len(pods); i++) {
@@ -45,8 +66,7 @@ bool pod_log_find(const struct obj *pods, struct pod_log_source *ret)
 		struct pod_log_source found = {.pod = meta_name(pod)};
 		if (!found.pod || (best && !is_newer(pod, best)))
 			continue;
-		if (!find_in(obj_path(pod, "status.initContainerStatuses"), &found) &&
-		    !find_in(obj_path(pod, "status.containerStatuses"), &found))
+		if (!find(pod, well, &found))
 			continue;
 		*ret = found;
 		best = pod;

@@ -1,5 +1,5 @@
 /*
- * pod_log: which container of which Pod tells why a Job failed, and what of its log is shown. Pure.
+ * pod_log: which container of which Pod tells why a Job failed, or what it did, and what of its log is shown. Pure.
  */
 #ifndef ALM_UNIT_POD_LOG_H
 #define ALM_UNIT_POD_LOG_H
@@ -16,9 +16,9 @@ struct pod_log_source {
 	bool previous;               /* it was started again since */
 };
 
-/* Of the newest Pod that has one, the first container that ended with an error. False: none did, and
- * no log tells more. */
-bool pod_log_find(const struct obj *pods, struct pod_log_source *ret);
+/* Of the newest Pod that has one, the first container that ended with an error; well: the first that ended
+ * without one, init containers apart. False: none did, and no log tells more. */
+bool pod_log_find(const struct obj *pods, bool well, struct pod_log_source *ret);
 /* Its last lines as one, "first | second", as messages are: without empty ones and what a terminal would obey.
  * Nothing for an empty one. */
 void pod_log_print(struct str text, struct strbuf *b);

@@ -6,14 +6,18 @@
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
 
+bool prune_keeps(const struct obj *o)
+{
+	return o && (unit_is_kept(o) || cstr_eq(meta_kind(o), "PersistentVolume") ||
+		     cstr_eq(meta_annotation(o, ANNOTATION_PRUNE), "disabled"));
+}
+
 bool prune_spares(const struct obj *live, const char *uid, const char *bundle, const char *owner_id)
 {
 	bool is_owners = cstr_eq(meta_annotation(live, ANNOTATION_OWNER_ID), owner_id);
 	bool is_ours = is_owners && cstr_eq(meta_label(live, LABEL_BUNDLE), bundle);
 	bool is_other = uid && !cstr_eq(uid, meta_uid(live)) && !is_ours;
-	return is_other || !is_owners || unit_is_kept(live) ||
-	       cstr_eq(meta_kind(live), "PersistentVolume") ||
-	       cstr_eq(meta_annotation(live, ANNOTATION_PRUNE), "disabled");
+	return is_other || !is_owners || prune_keeps(live);
 }
 
 static bool has_entry(const struct unit_entry *list, size_t n, const struct unit_entry *e)

@@ -27,9 +27,12 @@ struct prune_rules {
 	const char *label, *value;
 };
 
+/* Is it never deleted by ALM, whatever becomes of its unit? Somebody wants it kept, or its kind holds what
+ * nobody could make again. o NULL: no. */
+bool prune_keeps(const struct obj *o);
+
 /* Does a live object stay that its unit wants no more? It is another one than the unit has made (uid;
- * NULL: not known), or marked as another owner's, or somebody wants it kept, or its kind holds what
- * nobody could make again. */
+ * NULL: not known), or marked as another owner's, or prune_keeps() it. */
 bool prune_spares(const struct obj *live, const char *uid, const char *bundle,
 		  const char *owner_id);
 

@@ -216,6 +216,11 @@ static int read_step(struct reader *r, const struct obj *o, const char *field,
 		return -r->err->code;
 	if (!ret->name || !*ret->name)
 		ret->name = ret->object;
+	/* a stored one was taken as it is */
+	if (ret->config && ret->action != ACTION_PLUGIN && !r->options->any_plugin)
+		return error_set(r->err, E_INVALID,
+				 "%s.config: %s reads none; only the action of a plugin does",
+				 field, ret->action_name);
 	if (rollout_read_checks(ret, raw.success, raw.failure, r->options, r->a, r->err) < 0)
 		return -r->err->code;
 	return ret->canary ? fit_canary(r, ret, raw.timeout_ns) : 0;
@@ -323,6 +328,7 @@ int rollout_parse(const struct obj *o, const struct rollout_options *options, st
 {
 	struct reader r = {a, options, err};
 	struct rollout *rollout = ARENA_NEW(a, struct rollout);
+	rollout->file = options->file ? arena_strdup(a, options->file) : NULL;
 	if (read_top(&r, obj_keep(a, obj_ref(o)), rollout) < 0)
 		return named(options, err);
 	*ret = rollout;

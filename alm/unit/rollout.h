@@ -97,6 +97,7 @@ struct rollout_group {
 };
 
 struct rollout {
+	const char *file; /* as in rollout_options */
 	const char *name; /* "" where it says none */
 	bool parallel;    /* its groups at once, else one after the other */
 	enum rollout_rest rest;

@@ -99,7 +99,11 @@ static int read_path(struct reader *r, const char *field, const char *text, stru
 {
 	struct error inner = ERROR_INIT;
 	struct str s = str_of(text);
-	if (s.len >= 2 && s.ptr[0] == '{' && s.ptr[s.len - 1] == '}')
+	bool opens = s.len && s.ptr[0] == '{', closes = s.len && s.ptr[s.len - 1] == '}';
+	if (opens != closes)
+		return error_set(r->err, E_INVALID,
+				 "%s: \"%.200s\" has one brace; want both or none", field, text);
+	if (opens && s.len >= 2)
 		s = str_sub(s, 1, s.len - 2);
 	if (!s.len)
 		return error_set(r->err, E_INVALID,

@@ -131,7 +131,8 @@ bool unit_holds_object(const struct obj *live, const struct obj *want)
 	if (!live || !t || unit_holds(live, want))
 		return unit_holds(live, want);
 	CLEANUP(obj_unrefp) struct obj *served = obj_copy(want);
-	return api_decode(t, served, NULL, NULL, &err) >= 0 && unit_holds(live, served);
+	return api_decode(t, API_JSON_TEXT, served, NULL, NULL, &err) >= 0 &&
+	       unit_holds(live, served);
 }
 
 /* --- entries --- */

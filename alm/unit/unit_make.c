@@ -6,6 +6,7 @@
 #include "alm/base/str.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "alm/unit/switches.h"
 #include "installers/order.h"
 
 #define HUB_CHARS 8 /* of the identity of a cluster */
@@ -20,6 +21,7 @@ struct making {
 	bool *named;   /* by a step */
 	size_t *taken; /* by the step that is being made */
 	struct unit *unit;
+	bool stored; /* it was taken as it is */
 };
 
 static const char *key_of(const struct making *m, size_t row)
@@ -38,8 +40,29 @@ static int no_object(const struct making *m, const struct rollout_step *s, struc
 		strbuf_addf(&b, " and %zu more", m->n - NAMES_TOLD_MAX);
 	return error_set(
 		err, E_INVALID,
-		"%s.object: UnknownObject: nothing that was rendered is \"%s\"; there %s: %s",
-		s->field, s->object, m->n == 1 ? "is" : "are", m->n ? b.buf : "no objects");
+		"%s%s%s.object: UnknownObject: nothing that was rendered is \"%s\"; there %s: %s",
+		m->rollout->file ? m->rollout->file : "", m->rollout->file ? ": " : "", s->field,
+		s->object, m->n == 1 ? "is" : "are", m->n ? b.buf : "no objects");
+}
+
+static bool runs(const struct making *m, size_t row)
+{
+	const char *kind = obj_str(obj_at(m->rows, row), "object.kind");
+	return cstr_eq(kind, "Job") || cstr_eq(kind, "Pod");
+}
+
+/* What else a Job needs may be in its step, too. */
+static int check_job(const struct making *m, const struct unit_step *s, struct error *err)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (runs(m, s->rows[i]))
+			return 0;
+	return error_set(
+		err, E_INVALID,
+		"%s%s%s.action: Job: \"%s\" is neither a Job nor a Pod: nothing of it runs; "
+		"CreateOrUpdate applies it",
+		m->rollout->file ? m->rollout->file : "", m->rollout->file ? ": " : "",
+		s->rule->field, key_of(m, s->rows[0]));
 }
 
 static int make_step(struct making *m, const struct rollout_step *rule, struct unit_step *ret,
@@ -53,7 +76,9 @@ static int make_step(struct making *m, const struct rollout_step *rule, struct u
 		m->taken[ret->n++] = row;
 	}
 	ret->rows = arena_memdup(m->a, m->taken, (ret->n + 1) * sizeof(*ret->rows));
-	return ret->n ? 0 : no_object(m, rule, err);
+	if (!ret->n)
+		return no_object(m, rule, err);
+	return rule->action == ACTION_JOB && !m->stored ? check_job(m, ret, err) : 0;
 }
 
 static int make_group(struct making *m, const struct rollout_group *rule, struct unit_group *ret,
@@ -83,7 +108,13 @@ static int make_rollout(struct making *m, struct error *err)
 
 /* --- the other objects --- */
 
-/* A group a kind, with one step that has all of them. */
+static const char *group_name(const struct making *m, size_t row, const char *kind)
+{
+	const char *instance = obj_str(obj_at(m->rows, row), "instance");
+	return instance ? arena_fmt(m->a, "%s/%s", instance, kind) : kind;
+}
+
+/* A group a kind, of each instance, with one step that has all of them. */
 static void make_rest(struct making *m, enum rollout_rest rest)
 {
 	struct unit_part *part = &m->unit->parts[rest == REST_BEFORE ? UNIT_BEFORE : UNIT_AFTER];
@@ -92,26 +123,28 @@ static void make_rest(struct making *m, enum rollout_rest rest)
 	part->groups = ARENA_ARRAY(m->a, struct unit_group, m->n + 1);
 	for (size_t row = 0; row < m->n; row++) {
 		const char *kind = obj_str(obj_at(m->rows, row), "object.kind");
+		const char *name = group_name(m, row, kind);
 		if (m->named[row])
 			continue;
-		if (!cstr_eq(kind, last)) {
+		if (!cstr_eq(name, last)) {
 			struct unit_group *g = &part->groups[part->n++];
 			*g = (struct unit_group){
-				.name = kind, .steps = ARENA_NEW(m->a, struct unit_step), .n = 1};
+				.name = name, .steps = ARENA_NEW(m->a, struct unit_step), .n = 1};
 			*g->steps = (struct unit_step){.name = kind};
 			g->steps->rows = &all[n];
 		}
 		struct unit_step *step = part->groups[part->n - 1].steps;
 		step->rows[step->n++] = row;
 		n++;
-		last = kind;
+		last = name;
 	}
 }
 
 /* Groups and steps of the unit, whose document is there. */
-int unit_lay_out(struct unit *u, const struct rollout *rollout, struct arena *a, struct error *err)
+static int lay_out(struct unit *u, const struct rollout *rollout, bool stored, struct arena *a,
+		   struct error *err)
 {
-	struct making m = {.rollout = rollout, .a = a, .unit = u};
+	struct making m = {.rollout = rollout, .a = a, .unit = u, .stored = stored};
 	m.rows = obj_get(u->doc, "objects");
 	m.n = obj_len(m.rows);
 	m.named = ARENA_ARRAY(a, bool, m.n + 1);
@@ -125,6 +158,11 @@ int unit_lay_out(struct unit *u, const struct rollout *rollout, struct arena *a,
 	return 0;
 }
 
+int unit_lay_out(struct unit *u, const struct rollout *rollout, struct arena *a, struct error *err)
+{
+	return lay_out(u, rollout, false, a, err);
+}
+
 /* --- the document --- */
 
 struct ordered {
@@ -133,14 +171,29 @@ struct ordered {
 	struct str kind;
 };
 
-/* CRDs first: what else there is may be of their kinds. */
+/* CRDs first: what else there is may be of their kinds. What judges writes last: it may need what the others
+ * bring, and would refuse them until then. */
+static int place_of(struct str kind)
+{
+	static const char *const judges[] = {
+		"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration",
+		"MutatingAdmissionPolicy",      "MutatingAdmissionPolicyBinding",
+		"ValidatingAdmissionPolicy",    "ValidatingAdmissionPolicyBinding"};
+	for (size_t i = 0; i < ARRAY_LEN(judges); i++)
+		if (str_is(kind, judges[i]))
+			return 2;
+	return str_is(kind, "CustomResourceDefinition") ? 0 : 1;
+}
+
+/* One instance after the other. */
 static int by_install_order(const void *a, const void *b)
 {
 	const struct ordered *x = a, *y = b;
-	bool xc = str_is(x->kind, "CustomResourceDefinition"),
-	     yc = str_is(y->kind, "CustomResourceDefinition");
-	if (xc != yc)
-		return xc ? -1 : 1;
+	if (x->object->instance != y->object->instance)
+		return x->object->instance < y->object->instance ? -1 : 1;
+	int px = place_of(x->kind), py = place_of(y->kind);
+	if (px != py)
+		return px < py ? -1 : 1;
 	int c = order_install_cmp(x->kind, y->kind, TMPL_PROFILE_4_2);
 	return c ? c : x->at < y->at ? -1 : 1;
 }
@@ -163,6 +216,19 @@ static const struct obj *stored_form(const struct obj *o, struct arena *a)
 	return copy;
 }
 
+/* What is applied is the object under its rule: without it, or under another one, it is not yet. */
+static void digest_of(const struct obj *object, struct obj *ignore, const struct unit_options *o,
+		      char hex[SHA256_HEX])
+{
+	o->digest.fn(o->digest.arg, object, hex);
+	if (!ignore)
+		return;
+	CLEANUP(obj_unrefp) struct obj *both = obj_map();
+	obj_set_str(both, "digest", hex);
+	obj_set(both, "ignore", obj_ref(ignore));
+	json_digest(both, hex);
+}
+
 static struct obj *make_objects(const struct flat *flat, const struct unit_options *o)
 {
 	struct obj *list = obj_list();
@@ -175,10 +241,14 @@ static struct obj *make_objects(const struct flat *flat, const struct unit_optio
 		char hex[SHA256_HEX];
 		struct obj *row = obj_map();
 		const struct obj *object = stored_form(order[i].object->object, flat->a);
-		o->digest.fn(o->digest.arg, object, hex);
+		digest_of(object, order[i].object->ignore, o, hex);
 		obj_set_str(row, "key", order[i].object->key);
 		obj_set_str(row, "file", order[i].object->file);
 		obj_set_str(row, "digest", hex);
+		if (order[i].object->instance)
+			obj_set_str(row, "instance", flat_instance_of(flat, order[i].object)->name);
+		if (order[i].object->ignore)
+			obj_set(row, "ignore", obj_ref(order[i].object->ignore));
 		obj_set(row, "object", obj_ref(object));
 		obj_append(list, row);
 	}
@@ -246,9 +316,19 @@ static struct unit *of_doc(const struct obj *doc, struct arena *a)
 	return u;
 }
 
+static int check_switches(const struct flat *flat, struct error *err)
+{
+	for (size_t i = 0; i < flat->n; i++)
+		if (switches_check(flat->objects[i].object, err) < 0)
+			return error_wrap(err, "%s", flat->objects[i].key);
+	return 0;
+}
+
 int unit_make(const struct flat *flat, const struct unit_options *o, struct unit **ret,
 	      struct error *err)
 {
+	if (check_switches(flat, err) < 0)
+		return -err->code;
 	struct unit *u = of_doc(make_doc(flat, o), flat->a);
 	if (unit_lay_out(u, o->rollout, flat->a, err) < 0)
 		return -err->code;
@@ -276,7 +356,7 @@ int unit_load(const struct obj *doc, struct arena *a, struct unit **ret, struct 
 	if (text && rollout_parse(text, &options, a, &rollout, err) < 0)
 		return -err->code;
 	struct unit *u = of_doc(doc, a);
-	if (unit_lay_out(u, rollout, a, err) < 0)
+	if (lay_out(u, rollout, true, a, err) < 0)
 		return -err->code;
 	*ret = u;
 	return 0;

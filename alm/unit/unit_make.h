@@ -2,14 +2,17 @@
  * unit_make: a unit out of what a renderer gave and a rollout. Pure.
  *
  *	{"format": 1, "owner": {"hub", "bundle", "instance"}, "namespace",
- *	 "objects": [{"key", "file", "digest", "object"}], "rollout": as it was written, or absent}
+ *	 "objects": [{"key", "file", "digest", "instance", "ignore", "object"}], "rollout": as it was written, or
+ *	 absent}
  *
- * Its digest is the SHA-256 of that, so equal inputs are equal units, and what was rolled out once
+ * "digest" of an object is of what is ignored of it, too (spec.ignore): under another rule it is applied anew.
+ * The digest of the unit is the SHA-256 of all that, so equal inputs are equal units, and what was rolled out once
  * is known again (Job steps are not run a second time, nothing is written).
  *
  * Objects that no step names go before or after the rollout as it says, or are left out. They are
- * in groups of their own: CRDs, Namespaces, then one a kind in install order. Without a rollout all
- * objects are.
+ * in groups of their own: CRDs, Namespaces, then one a kind in install order; those of an instance
+ * (flat.h), INSTANCE/KIND, after those of no instance and of the instances before. Without a rollout
+ * all objects are.
  */
 #ifndef ALM_UNIT_UNIT_MAKE_H
 #define ALM_UNIT_UNIT_MAKE_H
@@ -67,7 +70,8 @@ const char *unit_owner_id(const char *hub, const char *bundle, const char *insta
 			  struct arena *a);
 const char *unit_manager(const char *hub, const char *bundle, struct arena *a);
 
-/* In the arena of flat, which must be sorted. E_INVALID for a step that names no object. */
+/* In the arena of flat, which must be sorted. E_INVALID for a step that names no object, and for an
+ * object whose switches (switches.h) say nothing. */
 int unit_make(const struct flat *flat, const struct unit_options *o, struct unit **ret,
 	      struct error *err);
 /* Groups and steps of a unit whose document is there; rollout NULL: none. E_INVALID as above. */

@@ -4,6 +4,7 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "catalog/gate/gate_internal.h"
+#include "catalog/gate/usage.h"
 
 static const struct obj *version_of(const struct obj *crd, const char *name)
 {
@@ -26,15 +27,6 @@ static bool is_stored(const struct gate *g, const char *name)
 		if (cstr_eq(obj_as_string(obj_at(list, i)), name))
 			return true;
 	return obj_flag(version_of(g->in->before, name), "storage", false);
-}
-
-static const char *storage_of(const struct obj *crd)
-{
-	const struct obj *list = obj_path(crd, "spec.versions");
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (obj_flag(obj_at(list, i), "storage", false))
-			return obj_str(obj_at(list, i), "name");
-	return NULL;
 }
 
 static bool has_webhook(const struct obj *crd)
@@ -299,8 +291,8 @@ static bool has_place(const struct schema *s, const struct gate_step *steps, siz
 /* Served or stored from now on: what it lacks was no loss before. */
 static bool takes_over(const struct gate *g, const struct gate_version *a)
 {
-	return !is_served(a->before) || (cstr_eq(storage_of(g->in->after), a->name) &&
-					 !cstr_eq(storage_of(g->in->before), a->name));
+	return !is_served(a->before) || (cstr_eq(usage_storage_version(g->in->after), a->name) &&
+					 !cstr_eq(usage_storage_version(g->in->before), a->name));
 }
 
 /* The other version gains the field in this very change, so no object has it yet: an older version
@@ -402,7 +394,7 @@ static void choose_versions(struct gate *g)
 		if (v->before && v->after && is_served(v->before) && is_served(v->after))
 			g->through[g->n_through++] = v->name;
 	}
-	const char *storage = storage_of(g->in->before);
+	const char *storage = usage_storage_version(g->in->before);
 	if (g->n_through == 0 && storage)
 		g->through[g->n_through++] = arena_strdup(g->arena, storage);
 }
@@ -427,7 +419,8 @@ static void compare_spec(struct gate *g)
 {
 	static const char *const known[] = {
 		"group", "names", "scope", "versions", "conversion", "preserveUnknownFields", NULL};
-	const char *x = storage_of(g->in->before), *y = storage_of(g->in->after);
+	const char *x = usage_storage_version(g->in->before),
+		   *y = usage_storage_version(g->in->after);
 	compare_others(g, NULL, known, obj_get(g->in->before, "spec"),
 		       obj_get(g->in->after, "spec"));
 	compare_text(g, "ScopeChanged", "spec.scope");

@@ -16,6 +16,15 @@ static bool is_kept(const char *version, const char *const *keep)
 	return !keep;
 }
 
+const char *usage_storage_version(const struct obj *crd)
+{
+	const struct obj *list = obj_path(crd, "spec.versions");
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (obj_flag(obj_at(list, i), "storage", false))
+			return obj_str(obj_at(list, i), "name");
+	return NULL;
+}
+
 static const char *next_version(const struct obj *crd, const char *version, const char *const *keep)
 {
 	const struct obj *versions = obj_path(crd, "spec.versions");

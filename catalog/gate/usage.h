@@ -19,6 +19,8 @@
 #define USAGE_WRITERS_MAX 16
 /* Annotation of the definition: app.coreos.com/migrated-from.v1: TIME (lifecycle.md 7.5). */
 #define USAGE_MIGRATED_PREFIX "app.coreos.com/migrated-from."
+/* ... and who asked for the last one, as the server knew him: for people, nothing is decided by it. */
+#define USAGE_MIGRATED_BY "app.coreos.com/migrated-by"
 
 struct strbuf;
 
@@ -42,6 +44,8 @@ struct usage {
 	size_t n_writers, n_more_writers;
 };
 
+/* Of a definition, as its spec says; NULL: none. */
+const char *usage_storage_version(const struct obj *crd);
 /* crd is the live definition. keep, if any, is the definition or the list of versions that stays
  * (NULL-ended, NULL: unknown): next_version is its storage version, else the highest that stays. */
 void usage_begin(struct usage *u, const struct obj *crd, const char *version,

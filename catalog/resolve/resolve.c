@@ -29,24 +29,53 @@ static const char *range_text(const struct resolver *r)
 	return r->in->range && *r->in->range ? r->in->range : "*";
 }
 
+/* What ran before its strategy was deleted stays what it is, whatever the publisher says of it
+ * since and the spec asks of newer ones. Another archive of that version is another one. */
+static bool is_restored(const struct resolver *r, const struct candidate *c)
+{
+	const char *digest = r->in->installed_digest;
+	return r->in->restore && !r->in->to && c->entry && !strcmp(r->in->restore, c->version) &&
+	       (!digest || cstr_has_prefix(c->entry->digest, digest));
+}
+
+/* Where that version is. */
+static const char *restore_text(const struct resolver *r)
+{
+	const char *text = "is in no catalog any more";
+	for (size_t i = 0; i < r->n; i++) {
+		if (is_restored(r, &r->candidates[i]))
+			return "comes back first";
+		if (!strcmp(r->in->restore, r->candidates[i].version))
+			text = "is another archive in the catalog now";
+	}
+	return text;
+}
+
 static bool is_well_formed(struct resolver *r, struct candidate *c)
 {
-	(void)r;
 	if (c->malformed)
 		return fail(c, "Malformed", c->malformed);
 	if (c->entry && c->entry->ambiguous)
 		return fail(c, "Ambiguous", c->entry->ambiguous);
-	if (c->entry && c->entry->withdrawn && !c->installed)
+	if (c->entry && c->entry->withdrawn && !c->installed && !is_restored(r, c))
 		return fail(c, "Withdrawn", c->entry->withdrawn);
 	return true;
 }
 
 static bool is_requested(struct resolver *r, struct candidate *c)
 {
-	if (!r->in->to || !strcmp(r->in->to, c->version))
+	const char *to = r->in->to, *back = to || !c->entry ? NULL : r->in->restore;
+	if (!to && !back)
+		return true;
+	bool by_hand = c->manual && !c->manual->stored; /* its archive is its author's to choose */
+	if (to || by_hand ? !strcmp(to ? to : back, c->version) : is_restored(r, c))
 		return true;
 	if (!r->texts.not_requested)
-		r->texts.not_requested = arena_fmt(r->a, "spec.upgrade.to asks for %s", r->in->to);
+		r->texts.not_requested =
+			to ? arena_fmt(r->a, "spec.upgrade.to asks for %s", to)
+			   : arena_fmt(r->a,
+				       "%s was installed when its strategy was deleted, and %s",
+				       back, restore_text(r));
 	return fail(c, "NotRequested", r->texts.not_requested);
 }
 
@@ -66,7 +95,7 @@ static bool is_in_range(struct resolver *r, struct candidate *c)
 	struct version v = c->parsed;
 	if (r->range && version_is_prerelease(&v) && !range_names_prerelease(r->range))
 		v.pre = STR_NONE; /* the next predicate is about that */
-	if (!r->range || range_matches(r->range, &v))
+	if (!r->range || is_restored(r, c) || range_matches(r->range, &v))
 		return true;
 	if (!r->texts.out_of_range)
 		r->texts.out_of_range = arena_fmt(r->a, "spec.version is %s", r->in->range);
@@ -75,7 +104,7 @@ static bool is_in_range(struct resolver *r, struct candidate *c)
 
 static bool is_release_or_wanted(struct resolver *r, struct candidate *c)
 {
-	if (!version_is_prerelease(&c->parsed) || r->in->to || c->manual)
+	if (!version_is_prerelease(&c->parsed) || r->in->to || c->manual || is_restored(r, c))
 		return true;
 	if (r->range && range_names_prerelease(r->range))
 		return true;
@@ -88,7 +117,7 @@ static bool is_release_or_wanted(struct resolver *r, struct candidate *c)
 static bool is_in_channel(struct resolver *r, struct candidate *c)
 {
 	const char *channel = r->in->channel ? r->in->channel : APPTYPE_CHANNEL;
-	if (!c->entry || package_has_channel(c->entry, channel))
+	if (!c->entry || is_restored(r, c) || package_has_channel(c->entry, channel))
 		return true;
 	return fail(c, "NotInChannel",
 		    arena_fmt(r->a, "in channel %s, not in %s", c->entry->channels[0], channel));

@@ -73,6 +73,11 @@ struct resolve_input {
 	const char *installed_version, *installed_package,
 		*installed_catalog; /* NULL: nothing installed */
 	const char *installed_digest;
+	/* Nothing is installed, and this version was when its strategy was deleted, from
+	 * installed_package of installed_catalog with installed_digest (NULL: not known): it comes
+	 * back, and no other of the catalog unless `to` names it (lifecycle.md 8). NULL: no such
+	 * thing. */
+	const char *restore;
 	const char *const *installed_managed; /* NULL-ended; NULL if nothing is installed */
 	const char *const *failed;            /* "VERSION@archive+values", NULL-ended */
 	const char *values_digest;            /* 12 digits, as in failed */

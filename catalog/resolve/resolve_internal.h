@@ -45,12 +45,17 @@ bool resolver_holds_objects(
 /* --- resolve_deps.c: predicate 14 --- */
 bool predicate_has_dependencies(struct resolver *r, struct candidate *c);
 
-/* --- resolve_package.c --- */
+/* --- resolve_offered.c --- */
 
 #define RESOLVE_OFFERED_MAX 5 /* packages in a message */
 /* The first packages of all catalogs, which spec.package may be, where none installs the app; one more
  * than the message has room for tells that there are more. */
 size_t resolve_offered(const struct resolve_input *in, const char *names[RESOLVE_OFFERED_MAX + 1]);
+/* What to do where no package installs the app. */
+const char *resolver_where_packages_are(const struct resolve_input *in, struct arena *a);
+
+/* --- resolve_package.c --- */
+
 /* Candidates of the input, not judged; false: ret has the reason. */
 bool resolver_setup(struct resolver *r, const struct resolve_input *in, struct arena *a,
 		    struct resolution *ret);

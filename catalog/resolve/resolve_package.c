@@ -145,36 +145,6 @@ static const char *catalog_names(const struct resolve_input *in, struct arena *a
 	return *names ? names : "none";
 }
 
-static bool is_listed(const char *const *list, size_t n, const char *name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(list[i], name) == 0)
-			return true;
-	return false;
-}
-
-size_t resolve_offered(const struct resolve_input *in, const char *names[RESOLVE_OFFERED_MAX + 1])
-{
-	size_t n = 0;
-	for (size_t i = 0; i < in->n_indexes; i++) {
-		const struct catalog_index *x = in->indexes[i];
-		for (size_t k = 0; k < x->n && n <= RESOLVE_OFFERED_MAX; k++)
-			if (!is_listed(names, n, x->versions[k]->package))
-				names[n++] = x->versions[k]->package;
-	}
-	return n;
-}
-
-/* ": a, b". */
-static const char *package_names(const struct resolve_input *in, struct arena *a)
-{
-	const char *names[RESOLVE_OFFERED_MAX + 1], *text = "";
-	size_t n = resolve_offered(in, names);
-	for (size_t i = 0; i < n && i < RESOLVE_OFFERED_MAX; i++)
-		text = arena_fmt(a, "%s%s%s", text, i ? ", " : ": ", names[i]);
-	return n > RESOLVE_OFFERED_MAX ? arena_fmt(a, "%s, ...", text) : text;
-}
-
 static bool has_package(const struct catalog_index *x, const char *package)
 {
 	size_t n;
@@ -193,12 +163,8 @@ static struct choice choose(const struct resolve_input *in, struct arena *a, str
 					 catalog_names(in, a));
 	} else if (!c.package && !ret->reason) {
 		ret->reason = "NoPackage";
-		ret->message =
-			arena_fmt(a, "no package installs %s (asked: %s); %s", in->self_ref,
-				  catalog_names(in, a),
-				  in->n_indexes ? arena_fmt(a, "spec.package names one of theirs%s",
-							    package_names(in, a))
-						: "alm catalog add NAME URL makes a catalog");
+		ret->message = arena_fmt(a, "no package installs %s (asked: %s); %s", in->self_ref,
+					 catalog_names(in, a), resolver_where_packages_are(in, a));
 	}
 	if (!c.package)
 		return c;

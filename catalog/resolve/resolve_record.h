@@ -13,7 +13,7 @@
  * and never read back. */
 /* clang-format off */
 #define RESOLVE_TEXTS(X)                                                                      \
-	X(app) X(self_ref) X(package) X(catalog) X(channel) X(range) X(to)                    \
+	X(app) X(self_ref) X(package) X(catalog) X(channel) X(range) X(to) X(restore)         \
 	X(installed_version) X(installed_package) X(installed_catalog) X(installed_digest)    \
 	X(values_digest) X(kube_version) X(mode) X(evaluate) X(unreadable)          \
 	X(unsupported)

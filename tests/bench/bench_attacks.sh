@@ -4,7 +4,12 @@ set -euo pipefail
 ALM=${ALM:-build/alm}
 work=$(mktemp -d)
 pid=
-trap '[ -z "$pid" ] || { kill "$pid" 2>/dev/null; wait "$pid"; } || true; rm -rf "$work"' EXIT
+ended() {
+	set +e # whatever ended, and how
+	[ -n "$pid" ] && kill "$pid" 2>/dev/null && wait "$pid"
+	rm -rf "$work"
+}
+trap ended EXIT
 printf 'bobtoken,bob,u-bob\n' >"$work/tokens"
 chmod 600 "$work/tokens"
 metrics=127.0.0.1:$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')

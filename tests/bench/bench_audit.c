@@ -86,7 +86,7 @@ static void open_db(const char *dir, const char *name, struct db **ret)
 static void setup(struct bench *b)
 {
 	struct error err = ERROR_INIT;
-	static char dir[] = "bench-audit-XXXXXX";
+	static char dir[] = "/var/tmp/alm-bench-XXXXXX";
 	b->dir = mkdtemp(dir);
 	loop_init(&b->loop, &ops);
 	must(json_parse(STR(body_text), &b->body, &err), &err);
@@ -352,7 +352,7 @@ static void ask(const char *name, char *alm, char *args)
 		int64_t start = now_ns(NULL);
 		int status = run(argv);
 		double ms = (double)(now_ns(NULL) - start) / 1e6;
-		if (status != 0) {
+		if (!WIFEXITED(status) || WEXITSTATUS(status) > 1) { /* 1: nothing vouches for it */
 			printf("%s: %s gave status %d\n", name, alm, status);
 			return;
 		}
@@ -367,6 +367,8 @@ static void programs(const struct bench *b, const char *self)
 		{"program_why", "why apptype/app-7 --version 1.2.3"},
 		{"program_state_at_seq", "state --at-seq 500000"},
 		{"program_query_tail", "query --tail 10"},
+		/* On all cores, the check of the file included; its rate is the rows by this. */
+		{"program_verify", "verify"},
 	};
 	char beside[512], args[512], *alm = getenv("ALM");
 	const char *slash = strrchr(self, '/');

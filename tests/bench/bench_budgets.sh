@@ -10,7 +10,12 @@ command -v valgrind >/dev/null || { echo "SKIP bench_budgets: valgrind is not in
 make -s CC="${CC:-gcc} -D__SANITIZE_THREAD__" BUILD=build-budgets build-budgets/alm >/dev/null
 work=$(mktemp -d)
 pid=
-trap '[ -z "$pid" ] || { kill "$pid" 2>/dev/null; wait "$pid"; } || true; rm -rf "$work"' EXIT
+ended() {
+	set +e # whatever ended, and how
+	[ -n "$pid" ] && kill "$pid" 2>/dev/null && wait "$pid"
+	rm -rf "$work"
+}
+trap ended EXIT
 valgrind --tool=callgrind --callgrind-out-file="$work/cg" build-budgets/alm server --data-dir "$work/d" \
 	--listen 127.0.0.1:0 >"$work/log" 2>&1 &
 pid=$!

@@ -1,6 +1,7 @@
 #!/bin/bash
 # bench_cluster.sh: installs by alm controller on a real Kubernetes, beside helm (cluster.py has what can be set). ALM_TEST_CLUSTER is the
-# kubeconfig of an empty cluster, of an administrator, which it leaves full: of kind, k3s, whatever serves 1.27 or newer.
+# kubeconfig of an empty cluster, of an administrator, which it leaves full: of kind, k3s, whatever serves 1.27 or newer. An app has a
+# Service: APPS above 250 need a --service-cluster-ip-range wider than /24, or the rest of them stay Installing and say so.
 set -euo pipefail
 helm=${HELM:-$(command -v helm || echo "${XDG_CACHE_HOME:-$HOME/.cache}/alm-oracles/bin/helm")}
 skipped() {

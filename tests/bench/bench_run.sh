@@ -6,7 +6,12 @@ ALM=${ALM:-build/alm}
 OBJECTS=${OBJECTS:-1 100 1000 10000}
 work=$(mktemp -d)
 pid=
-trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
+ended() {
+	set +e # whatever ended, and how
+	[ -n "$pid" ] && kill "$pid" 2>/dev/null && wait "$pid"
+	rm -rf "$work"
+}
+trap ended EXIT
 
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 "$ALM" up --data-dir "$work/d" --listen 127.0.0.1:0 --metrics-listen "127.0.0.1:$port" >"$work/log" 2>&1 &

@@ -6,7 +6,12 @@ ALM=${ALM:-build/alm}
 IDLE=${IDLE:-60}
 work=$(mktemp -d)
 pid=
-trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; rm -rf "$work"' EXIT
+ended() {
+	set +e # whatever ended, and how
+	[ -n "$pid" ] && kill "$pid" 2>/dev/null && wait "$pid"
+	rm -rf "$work"
+}
+trap ended EXIT
 
 start() { # and waits until it answers
 	"$ALM" up --data-dir "$1" --listen 127.0.0.1:0 --metrics-listen off >"$work/log" 2>&1 &
@@ -20,12 +25,12 @@ rows() { sqlite3 -readonly "$work/d/alm.db" 'select (select count(*) from audit)
 here=$(dirname "$0")
 python3 "$here/start.py" "$ALM" "$work/s"
 start "$work/d"
-sleep 3
+sleep 3 # sleep: what it does at first is no part of an idle time
 before=$(rows)
-sleep "$IDLE"
+sleep "$IDLE" # sleep: the idle time that is measured
 after=$(rows)
 echo "idle RSS of alm up: $(($(awk '/VmRSS/ {print $2}' /proc/$pid/status) / 1024)) MiB (limit 20), sandbox zygote not counted"
 echo "API writes and audit rows in $IDLE idle s: $((after - before)) (limit 0)"
 cp "$ALM" "$work/alm"
 strip "$work/alm"
-echo "program, stripped: $(($(stat -c %s "$work/alm") / 1024)) KiB (limit 5120)"
+echo "program, stripped: $(($(stat -c %s "$work/alm") / 1000)) kB (limit 5000)"

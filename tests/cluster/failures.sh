@@ -8,6 +8,8 @@
 set -u
 # shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh
+# shellcheck source=tests/e2e/controllers.sh
+. tests/e2e/controllers.sh
 : "${ALM_TEST_CLUSTER:?names the cluster}" "${AWAY_S:=60}" "${OBJECTS:=10000}"
 recorder=$PWD/tests/e2e/request_recorder.py
 recording=
@@ -60,13 +62,6 @@ stop() {
 	wait "$controller" 2>/dev/null
 	controller=
 }
-version() { # VERSION: of an operator whose definition stays as it is
-	rm -rf "$dir/chart"
-	cp -R "$demo/charts/etcd-operator" "$dir/chart"
-	cp -R "$demo/charts/overlays/0.9.5/." "$dir/chart/"
-	"$alm_bin" package build "$dir/chart" --version "$1" -o "$catalog" >/dev/null
-}
-installed() { k get apptypes.app.coreos.com etcd -o 'jsonpath={.status.installedVersion}' 2>/dev/null; }
 # Writes of an upgrade, without the Lease and the anchor of the log: what is refused counts, too.
 writes() { grep -cE '^(POST|PUT|PATCH|DELETE) ' <(grep -vE '/leases/|alm-audit-anchor|selfsubject|subjectaccess|/events' requests); }
 peak() { awk '/^VmHWM/ {print int($2 / 1024)}' "/proc/$controller/status"; }
@@ -81,12 +76,8 @@ upgrade_is_bounded() { # NAME WRITES_BEFORE TIMES
 
 mkdir volume
 act "$dir/volume/alm"
-crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com installstrategies.opinstaller.coreos.com -o name 2>/dev/null | wc -l; }
-WAIT_S=90 soon "it brings its CRDs" 3 crds
-sed -i 's/30s/2s/' catalog.yaml
-version 1.0.0
-k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
-WAIT_S=90 soon "an app" 1.0.0 installed
+WAIT_S=90 soon "it brings its definitions" served definitions
+first_version
 before=$(writes)
 version 1.0.1
 WAIT_S=90 soon "an upgrade with nothing wrong" 1.0.1 installed
@@ -214,16 +205,9 @@ grown=$(($(peak) - memory))
 at_most "and memory did not grow with them (MiB)" 8 "$grown"
 
 # --- the log, then its loss ---
-last=$(k get apptypes.app.coreos.com etcd -o 'jsonpath={.status.transitionSeq}')
-uid=$(k get apptypes.app.coreos.com etcd -o 'jsonpath={.metadata.uid}')
+last_transition
 stop
-log=$dir/volume/alm
-code "the log is whole" 0 "" alm audit verify --data-dir "$log"
-alm audit query --data-dir "$log" --subject AppType/etcd --type Transition --limit 10000 -o json >transitions.json
-is "each transition is in it once, none is missing" "$(seq "$last")" \
-	"$(jq -r --arg uid "$uid" '.[] | select(.subject.uid == $uid) | .transitionSeq' transitions.json | sort -n | head -"$last")"
-is "no version was installed twice" "" \
-	"$(jq -r '.[] | select(.reason == "Installed") | .body.version.to // empty' transitions.json | sort | uniq -d)"
+transitions_are_once "$dir/volume/alm"
 echo "# usual writes of an upgrade: $usual; peak memory: $memory MiB"
 version 1.0.13
 act "$dir/new"

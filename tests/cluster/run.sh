@@ -41,8 +41,10 @@ for section in hand catalog removal; do
 done
 part "its rights" checks tests/e2e/test_rights.sh
 part "the leader is killed" checks tests/e2e/test_leader_killed.sh
+part "alm run" checks tests/cluster/pipelines.sh
 part "replicas and certificates" checks tests/cluster/replicas.sh
 part "what else goes wrong" checks tests/cluster/failures.sh
+part "a newcomer's five commands" checks tests/cluster/newcomer.sh
 part "ALM upgrades itself" checks tests/e2e/test_self_upgrade.sh
 part "on and off" checks tests/e2e/test_uninstall.sh
 [ $failed = 0 ] && echo "test-cluster: all parts passed" || echo "test-cluster: FAILED" >&2

@@ -13,7 +13,8 @@
 #	lacks NAME COMMAND... -- GREP...	it exits so and prints something (of OR_EMPTY=1 or nothing), in which grep with these arguments
 #	                           finds nothing
 #	seek GREP... / both COMMAND...	for those two: a grep that may find nothing; standard error counts, too
-#	soon NAME WANT COMMAND...  until the output of COMMAND equals WANT, WAIT_S (60, of a sanitizer 180) seconds at most
+#	soon NAME WANT COMMAND...  until the output of COMMAND equals WANT, WAIT_S (60) seconds at most, of a sanitizer three times that
+#	rests NAME COMMAND...      two looks at what COMMAND counts, three seconds apart, are the same; it may come to rest first, as with soon
 #	code NAME N TEXT COMMAND.. exit status and a text of the output
 #	skip NAME WHY              what it would take is not on this machine
 #	next_steps [APP]           the steps that alm status prints, a line each
@@ -30,9 +31,11 @@ catalog=$dir/catalog
 export HOME=$dir
 mkdir -p "$catalog"
 pid=
+controller_flags=() # more of cluster_start, on a cluster
 tests=0
-wait_s=60
-[ -n "${SANITIZE:-}" ] && wait_s=180 # slower, and the machine of CI may be, too
+patience=1
+[ -n "${SANITIZE:-}" ] && patience=3 # slower, and the machine of CI may be, too
+wait_s=$((60 * patience))
 
 up_stop() {
 	[ -n "$pid" ] && kill "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
@@ -100,7 +103,7 @@ cluster_start() {
 	KUBECONFIG=$ALM_TEST_CLUSTER kubectl proxy --port=0 >"$dir/proxy" 2>&1 &
 	proxy=$!
 	trap 'kill "$proxy"; up_stop; rm -rf "$dir"' EXIT
-	timeout 20 sh -c "until grep -q 127.0.0.1: '$dir/proxy'; do sleep 0.1; done"
+	timeout 60 sh -c "until grep -q 127.0.0.1: '$dir/proxy'; do sleep 0.1; done"
 	export KUBECONFIG=$dir/kubeconfig
 	kubectl config set-cluster c "--server=http://$(grep -o '127\.0\.0\.1:[0-9]*' "$dir/proxy")" >/dev/null
 	kubectl config set-context c --cluster=c >/dev/null
@@ -116,24 +119,32 @@ cluster_again() {
 		up_start
 		return
 	}
-	"$alm_bin" controller --data-dir "$data" --metrics-listen "$metrics" --verify-soak 1s --catalog-root "$catalog" \
+	"$alm_bin" controller --data-dir "$data" --metrics-listen "$metrics" --verify-soak 1s --catalog-root "$catalog" "${controller_flags[@]}" \
 		>>"$dir/out" 2>>"$dir/err" &
 	pid=$!
 }
 
 # Without ALM: alm server, or the real cluster, with a volume for its log as one without a provisioner needs it, which goes at the
-# end with each THING. $insecure: what alm has to be told of it.
+# end with each THING; makes_volume: the script makes it, on the $node of
+# first_node. $insecure: what alm has to be told of it.
 bare_cluster() {
 	if [ -n "${ALM_TEST_CLUSTER:-}" ]; then
 		(umask 077 && cp "$ALM_TEST_CLUSTER" "$dir/kubeconfig")
 		export KUBECONFIG=$dir/kubeconfig
 		of_cluster=(pv/alm-log "$@")
-		log_volume
+		[ -n "${makes_volume:-}" ] || log_volume
 	else
 		server_start
 	fi
 	insecure=$(grep -q 'insecure-skip-tls-verify: true' "$KUBECONFIG" && echo --insecure-skip-tls-verify)
 	trap 'ended; [ -z "${of_cluster:-}" ] || k delete "${of_cluster[@]}" --ignore-not-found >/dev/null; up_stop; rm -rf "$dir"' EXIT
+}
+# The name that a kubelet gives its node, where there are simulated nodes, or none.
+first_node() {
+	node=$(k get nodes -o 'jsonpath={.items[0].metadata.name}' 2>/dev/null)
+	[ -n "$node" ] || k create -f - <<<'{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"}}' >/dev/null
+	k label node "${node:=node-1}" "kubernetes.io/hostname=$node" >/dev/null 2>&1
+	node=$(k get node "$node" -o 'jsonpath={.metadata.labels.kubernetes\.io/hostname}')
 }
 log_volume() {
 	k apply -f - >/dev/null <<'END'
@@ -154,7 +165,7 @@ manifests() {
 	sed -i "s|dir:///var/lib/alm/catalog|dir://$catalog|" "$dir/catalog.yaml"
 }
 
-alm() { timeout 130 "$alm_bin" "$@"; }
+alm() { timeout $((wait_s + 70)) "$alm_bin" "$@"; }
 k() { timeout 100 kubectl "$@"; }
 # A namespace that is there before its app, and says that the app may use it.
 namespace_for() { # NAME [APPS]
@@ -162,7 +173,7 @@ namespace_for() { # NAME [APPS]
 	k annotate namespace "$1" "app.coreos.com/apps=${2:-$1}" >/dev/null
 }
 package() { "$demo/package.sh" "$1" "${2:-$catalog}"; }
-app_is() { alm wait apptype "$1" "$2" --timeout "${WAIT_S:-60}s" -o name; }
+app_is() { alm wait apptype "$1" "$2" --timeout "${WAIT_S:-$wait_s}s" -o name; }
 
 ok() {
 	tests=$((tests + 1))
@@ -238,7 +249,7 @@ lacks() {
 	fi
 }
 soon() {
-	local got="" name=$1 want=$2 end=$((SECONDS + ${WAIT_S:-$wait_s})) tenths=2
+	local got="" name=$1 want=$2 end=$((SECONDS + ${WAIT_S:-60} * patience)) tenths=2
 	shift 2
 	while [ $SECONDS -le $end ]; do
 		got=$("$@" 2>&1)
@@ -251,6 +262,22 @@ soon() {
 	done
 	not_ok "$name" "want $want
 got  $got"
+}
+# What something else has begun may still be under way on a slow machine; what writes again and again never rests.
+rests() {
+	local name=$1 was now end=$((SECONDS + wait_s))
+	shift
+	now=$("$@")
+	while [ $SECONDS -le $end ]; do
+		was=$now
+		quiet_for 3
+		now=$("$@")
+		[ -n "$now" ] && [ "$was" = "$now" ] && {
+			ok "$name"
+			return
+		}
+	done
+	not_ok "$name" "first $was, three seconds later $now"
 }
 code() {
 	local name=$1 want=$2 text=$3 got status

@@ -63,10 +63,10 @@ check "wait --unless" 1 "matches --unless" wait gear a "spec.size = 6" --unless 
 check "wait --for=jsonpath" 0 "condition met" wait gear/a '--for=jsonpath={.spec.size}=5'
 check "wait on a CRD's condition" 0 "condition met" wait crd/gears.kt.example.com --for=condition=Established
 (sleep 0.5 && "$BUILD/alm" delete gear a >/dev/null 2>&1) & # sleep: the waiter is there first, most times
-check "wait --for=delete sees the deletion" 0 "condition met" wait gear/a --for=delete --timeout 20s
+check "wait --for=delete sees the deletion" 0 "condition met" wait gear/a --for=delete --timeout 60s
 wait $!
 (sleep 0.5 && "$BUILD/alm" create -f $files/gear4.yaml >/dev/null 2>&1) & # sleep: the waiter is there first, most times
-check "wait for an object that is not there yet" 0 "gear.kt.example.com/a condition met" wait gear a "spec.size = 4" --timeout 20s
+check "wait for an object that is not there yet" 0 "gear.kt.example.com/a condition met" wait gear a "spec.size = 4" --timeout 60s
 wait $!
 check "delete --with-crd refuses another count" 3 "has 1 objects, not 2; nothing was deleted" delete gear a --with-crd gears.kt.example.com=2
 check "delete" 0 'gear.kt.example.com "a" deleted' delete -f $files/gear4.yaml

@@ -11,7 +11,7 @@ command -v kubectl >/dev/null || {
 if [ -n "${ALM_TEST_CLUSTER:-}" ]; then
 	KUBECONFIG=$ALM_TEST_CLUSTER kubectl proxy --port=0 >"$dir/proxy" 2>&1 &
 	server=$!
-	timeout 20 sh -c "until grep -q 127.0.0.1: '$dir/proxy'; do sleep 0.1; done"
+	timeout 60 sh -c "until grep -q 127.0.0.1: '$dir/proxy'; do sleep 0.1; done"
 	export KUBECONFIG=$dir/kubeconfig
 	kubectl config set-cluster c "--server=http://$(grep -o '127\.0\.0\.1:[0-9]*' "$dir/proxy")" >/dev/null
 	kubectl config set-context c --cluster=c >/dev/null

@@ -52,8 +52,10 @@ s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()
 print(s.getsockname()[1], flush=True); time.sleep(300)' >port &
 blocker=$!
 taken=127.0.0.1:$(written port)
-one "port in use" 1 "$taken is already in use; stop what listens there or choose another address with --listen" up --listen "$taken"
-one "metrics port in use" 1 "--metrics-listen: $taken is already in use" up --metrics-listen "$taken"
+used="$taken is already in use; stop what listens there or choose another address"
+one "port in use" 1 "--listen: $used" up --listen "$taken"
+one "metrics port in use" 1 "--metrics-listen: $used" up --metrics-listen "$taken"
+is "  and tells of no other flag" "$used" "$(up --metrics-listen "$taken" 2>&1 | sed 's/.*--metrics-listen: //')"
 one "a wrong address" 2 "listen address x: want ADDRESS:PORT" up --listen x
 one "a wrong duration" 2 '--verify-soak: "x" is no duration' up --verify-soak x
 one "an unknown flag" 2 "unknown flag: --nosuch" up --nosuch

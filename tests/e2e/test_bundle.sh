@@ -34,9 +34,9 @@ configmap a 1 >ssot/apps/a.yaml
 configmap b 1 >ssot/apps/b.yaml
 echo 'no manifest' >ssot/apps/README.md
 push 'first light'
-bundle web | sed 's/path: apps/path: apps, rewrites: Refuse/' | k create --validate=false -f - >/dev/null
+bundle web '  stages: [{group: prod}]' | k create --validate=false -f - >/dev/null
 soon "what is not built: who asks for it gets nothing applied" "SpecInvalid" condition Rendered reason
-has "and is told what is not there" "spec.source.git.rewrites: this is not built yet" "$(condition Rendered message)"
+has "and is told what is not there" "spec.stages: this is not built yet" "$(condition Rendered message)"
 is "nothing of it is there" "gone" "$(value a)"
 bundle web | k replace -f - >/dev/null
 soon "R2 a branch is applied" "Synced $head" state
@@ -64,6 +64,11 @@ push 'drop b'
 waits() { k get bundle web -o 'jsonpath={.status.state} {.status.conditions[?(@.type=="Ready")].message}'; }
 soon "R5 a finalizer holds a delete, and that is told" "Rolling ${head:0:12} alice: drop b; deleting ConfigMap default/b: finalizer example.com/hold" waits
 has "by alm status, too" "deleting ConfigMap default/b: finalizer example.com/hold" "$(alm status)"
+alm status web >rows
+is "R14 each object has its line: what it is, since when, by whom, why" "$(printf '%s\n' "OBJECT CLUSTER STATE LAST CHANGE WHY" \
+	"ConfigMap/default/b default Deleting Ns ago (${head:0:7} alice \"drop b\") removed from git; finalizer example.com/hold" \
+	"Deployment/default/my-app default Current Ns ago (C alice) 1/1")" "$(grep -v default/a rows | head -3 | tr -s ' ' | sed "s/[0-9]*s ago/Ns ago/; s/([0-9a-f]* alice)/(C alice)/")"
+is "R18 and its file" "a.yaml b.yaml my-app.yaml" "$(alm status bundle/web -o json | jq -r '[.objects[].file] | join(" ")')"
 k patch configmap b --type=merge -p '{"metadata":{"finalizers":null}}' >/dev/null
 soon "R5 a removed file is an object gone" "gone" value b
 soon "and the state says when that is through" "Synced $head" state
@@ -108,6 +113,11 @@ code "a Bundle with a field that is none" 1 "spec.triger: unknown field" offline
 soon "the next push mends it" "9" value a
 soon "with what it removes" "gone" value b
 
+sed -i 's|metadata: {labels: {app: my-app}}|metadata: {labels: {app: my-app}, annotations: {app.coreos.com/simulate: "ImagePullBackOff: manifest unknown"}}|' ssot/apps/my-app.yaml
+push 'a bad image'
+suffers() { alm status web -o json | jq -r '.objects[] | select(.file == "my-app.yaml") | .state + ": " + .why' | sed 's/([0-9]*s ago, pod my-app-[^,]*,/(N ago, pod P,/'; }
+soon "R19 why it is broken, since when, and where" "InProgress: ImagePullBackOff: manifest unknown (N ago, pod P, container c)" suffers
+git -C ssot revert --no-edit HEAD >/dev/null && git -C ssot push -q origin main 2>/dev/null
 ln -s /etc/passwd ssot/apps/link.yaml
 push 'a link'
 soon "a symbolic link is refused" "Invalid" k get bundle web -o 'jsonpath={.status.state}'
@@ -117,20 +127,47 @@ git -C ssot rm -q -f apps/link.yaml
 push 'no link'
 soon "and the branch goes on" "Synced $head" state
 
+stuck=', annotations: {app.coreos.com/simulate: "FailedMount: no such volume"}'
+sed -i "s|metadata: {labels: {app: my-app}}|metadata: {labels: {app: my-app}$stuck}|" ssot/apps/my-app.yaml
+push 'stuck'
+soon "target 12: a rollout that waits says for what, and until when" "Rolling ${head:0:12} alice: stuck; Deployment default/my-app: N of 1 replicas available; fails at TIME" \
+	sh -c "KUBECONFIG=$KUBECONFIG kubectl get bundle web -o 'jsonpath={.status.state} {.status.conditions[?(@.type==\"Ready\")].message}' | sed 's/[0-9] of 1/N of 1/; s/20[-0-9]*T[0-9:]*Z/TIME/'"
 for i in $(seq 20); do
 	configmap a "p$i" >ssot/apps/a.yaml
+	[ "$i" -ne 12 ] || sed -i "s|$stuck||" ssot/apps/my-app.yaml
 	push "push $i"
 done
-soon "R8 20 quick pushes end on the last one" "p20" value a
+began=$(date +%s%N)
+soon "R8 20 quick pushes, behind what does not become ready, end on the last one (target 8)" "p20" value a
+took=$((($(date +%s%N) - began) / 1000000))
+echo "# target 8: $took ms after the last of them, with an interval of 1 s"
 soon "whose commit the status has" "Synced $head" state
 is "R8 each is in the log once, run or superseded" "20" "$(alm audit query --type Observe -o json | jq -r '.[].body.source.subject // empty' | grep '^push ' | sort -u | wc -l)"
 
 git -C ssot reset -q --hard HEAD~5
 configmap a forced >ssot/apps/a.yaml
+k patch bundle web --type=merge -p '{"spec":{"source":{"git":{"rewrites":"Refuse"}}}}' >/dev/null
 git -C ssot add -A && git -C ssot commit -q -m 'forced' && git -C ssot push -q -f origin main 2>/dev/null
-soon "a force push is applied" "forced" value a
+soon "a force push is refused, if that is wanted" "HistoryRewritten" condition SourceReady reason
+is "and not applied" "p20" "$(value a)"
+k annotate bundle web "app.coreos.com/accept-digest=$(git -C ssot rev-parse HEAD)" >/dev/null
+soon "a force push is applied when it is accepted" "forced" value a
 has "and the log says that the history was rewritten" "HistoryRewritten" "$(alm audit query --type Observe -o json)"
 soon "and a Warning, once" "Warning " k get events --field-selector reason=HistoryRewritten -A -o 'jsonpath={range .items[*]}{.type} {end}'
+
+# Who names another branch means its head; who rewrites that one is refused again.
+at_branch() { k patch bundle web --type=merge -p "{\"spec\":{\"source\":{\"git\":{\"branch\":\"$1\"}}}}" >/dev/null; }
+git -C ssot checkout -q -b side HEAD~1
+configmap a side >ssot/apps/a.yaml
+push 'another branch' side
+at_branch side
+soon "under Refuse another branch is no force push" "Synced $head side" sh -c "kubectl get bundle web -o 'jsonpath={.status.state} {.status.commit} {.status.source.branch}'"
+git -C ssot commit -q --amend -m 'rewritten' && git -C ssot push -q -f origin side 2>/dev/null
+soon "and one of that branch is" "HistoryRewritten" condition SourceReady reason
+git -C ssot checkout -q main
+at_branch main
+head=$(git -C ssot rev-parse HEAD)
+soon "the first branch again" "Synced $head" state
 
 git -C ssot rm -q -r apps
 push 'nothing'

@@ -9,6 +9,8 @@ if ! command -v kubectl >/dev/null || ! command -v git >/dev/null; then
 	echo 1..1
 	exit 0
 fi
+page=$PWD/alm/console/index.html
+shown=$PWD/tests/e2e/console_bundles.js
 up_start
 cd "$dir" || exit 1
 repository "$catalog/ssot.git" ssot
@@ -57,11 +59,26 @@ has "and the log says so" "ConfigMap default/b is missing" "$(drift b)"
 bundle '  drift: Report'
 soon "told to leave it" "$(synced)" state
 k patch configmap a --type=merge --field-manager=mallory -p '{"data":{"v":"3"}}' >/dev/null
+ready() { k get bundle web -o 'jsonpath={.status.state}: {.status.conditions[?(@.type=="Ready")].message}'; }
+soon "is Degraded, and says by what" "Degraded: ConfigMap default/a: data.v changed by mallory; not put back: spec.drift is Report" ready
+is "R17 what differs, and whose it is; target 11" "differs ConfigMap default/a (a.yaml) data.v (controller: mallory)" "$(alm diff bundle/web | grep ^differs | tr -s ' ')"
 configmap b 2
 push second
 soon "the next commit is applied" 2 value b
 soon "with what somebody changed before" 1 value a
 is "and Report has no such entry" 1 "$(drift a | wc -l)"
+bundle '  ignore: [{kind: ConfigMap, name: a, paths: ["data[\"v\"]"]}]'
+soon "R17 what others own is named" "$(synced)" state
+k patch configmap a --type=merge --field-manager=mallory -p '{"data":{"v":"9"}}' >/dev/null
+k patch configmap b --type=merge --field-manager=mallory -p '{"data":{"v":"9"}}' >/dev/null
+soon "R17 the rest is put back" 2 value b
+is "R17 in its colour, whose it is" "same known mallory" "$(alm diff bundle/web -o json | jq -r '.objects[] | select(.object == "ConfigMap default/a") | "\(.state) \(.fields[] | select(.field == "data.v") | "\(.is) \(.manager)")"')"
+configmap a 5
+push 'a declares another'
+soon "a revision of it" "$(synced)" state
+is "R17 does not write over it" 9 "$(value a)"
+k delete configmap a >/dev/null
+soon "R17 what is made anew is as it is declared" 5 value a
 
 bundle '  prune: {mode: None}'
 git -C ssot rm -q b.yaml
@@ -88,7 +105,7 @@ soon "R13 a namespace of the cluster itself is refused" "spec.prune.namespaces: 
 k create configmap stray -n team --from-literal=x=1 >/dev/null
 k create configmap stray -n elsewhere --from-literal=x=1 >/dev/null
 k create configmap kept -n team --from-literal=x=1 >/dev/null
-k annotate configmap kept -n team app.coreos.com/prune=disabled >/dev/null
+alm keep configmap kept -n team >/dev/null
 k create deployment byhand -n team --image=x >/dev/null
 k create configmap owned -n team --from-literal=x=1 >/dev/null
 k patch configmap owned -n team --type=merge -p "{\"metadata\":{\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"name\":\"kept\",\"uid\":\"$(k get configmap kept -n team -o 'jsonpath={.metadata.uid}')\"}]}}" >/dev/null
@@ -99,6 +116,23 @@ soon "a kind of its own" made thing
 bundle '  prune: {mode: Namespace, namespaces: [default, team], grace: 1h}'
 soon "R13 what nobody has declared is told, R16 of every kind" "ConfigMap/stray Deployment/byhand Thing/mine " orphans
 has "R14 by status, with what is left of the grace" "Orphan Deployment team/byhand: not declared; deleted in" "$(alm status)"
+# What the page of the console has of it, and the request of its button
+console() { k get bundle web -o json | node "$shown" "$page"; }
+if command -v node >/dev/null; then
+	is "R14 by the console, counting down" "Deployment team/byhand | Orphan | 1s ago | not declared; deleted in 59m58s" \
+		"$(console | grep byhand)"
+else
+	skip "R14 by the console, counting down" "no node"
+fi
+has "R14 as an object of its own, too" "Deployment/team/byhand default Orphan " "$(alm status web | tr -s ' ')"
+k create configmap extra --from-literal=v=1 >/dev/null
+has "R17 alm adopt prints it, to be committed" 'v: "1"' "$(alm adopt configmap extra)"
+code "R17 alm nuke wants a yes" 3 "ConfigMap default/extra would be deleted, whoever made it: --yes" alm nuke configmap extra
+code "  and deletes with it" 0 "ConfigMap default/extra is deleted" alm nuke configmap/extra --yes
+code "  but nothing that is declared" 3 "ConfigMap default/a is declared by bundle web, a.yaml: take it out of git there" alm nuke configmap a --yes
+code "  and no definition with all of its objects" 3 "go all objects of it, which nuke does not" alm nuke crd bundles.app.coreos.com --yes
+code "  and no Namespace" 3 "go all objects of it, which nuke does not" alm nuke namespace default --yes
+none "  it is gone" k get configmap extra -o name --ignore-not-found
 bundle '  prune: {mode: Namespace, namespaces: [default, team], grace: 0s, maxDeletes: 2}'
 held() { k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="PruneHeld")].reason} {.status.state}'; }
 soon "more than maxDeletes are held, and the revision is not" "OrphansHeld Synced" held
@@ -120,8 +154,15 @@ push 'both leave'
 reason() { k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="PruneHeld")].reason}'; }
 soon "R12 more than maxDeletes of a revision" PruneHeld reason
 code "a reason of two thousand bytes is refused" 1 "spec.approvals.prune.reason: Too long" alm approve bundle/web --prune --reason "$(printf '%02000d' 0)"
-alm approve bundle/web --prune --reason 'both of them' >/dev/null
+if command -v node >/dev/null; then # target 20: the same as alm approve
+	has "of this plan, whatever was approved before" "\"plan\":\"$(k get bundle web -o 'jsonpath={.status.revisionDigest}')\"" "$(console)"
+	k patch bundle web --type=merge -p "$(console | sed -n 's/^PATCH [^ ]*bundles.web[^ ]* //p')" >/dev/null
+else
+	alm approve bundle/web --prune --reason 'by the console' >/dev/null
+fi
 soon "R12 approved after orphans were: it goes on" "$(synced)" state
+is "target 20: by alm approve and by the console, one kind of row" "PruneApproved all of these; PruneApproved by the console" \
+	"$(alm audit query --data-dir "$data" --reason PruneApproved -o json | jq -r '[sort_by(.seq)[] | .reason + " " + .body.justification] | join("; ")')"
 is "and they are gone" "gone gone" "$(value c) $(value d)"
 
 bundle '  deletion: Orphan'

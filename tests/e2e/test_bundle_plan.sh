@@ -67,6 +67,22 @@ keep Namespace site its kind, a mark, or another owner keeps it
 keep ConfigMap default/k its kind, a mark, or another owner keeps it
 delete ConfigMap default/b" "$(steps)"
 lacks "values of Secrets are not" plan -- hunter
+is "R20 the planner alone has a name of its own" "$(plan)" "$(alm plan -f ssot --bundle web.yaml 2>&1)"
+is "R20 the observer alone, by file" "a.yaml b.yaml d.yaml k.yaml s.yaml site.yaml" "$(alm observe web -o json | jq -r '.objects | keys | join(" ")')"
+is "  as it would be written" 'apiVersion: v1
+data:
+v: "1"
+kind: ConfigMap
+metadata:
+name: a
+namespace: default
+---' "$(alm observe bundle/web | sed -n '/Source: a.yaml/,/---/p' | sed '1d; s/^ *//')"
+lacks "  without values of Secrets" alm observe web -- hunter
+is "R20 the gap alone; target 10: none right after an apply" "bundle web: of 6 objects 6 as declared, 0 differ, 0 missing; of their fields N as declared, 0 differ, 0 unknown to git, N known to change" \
+	"$(alm diff bundle/web | grep -v '^known ' | sed 's/fields [0-9]*/fields N/; s/[0-9]* known to/N known to/')"
+k label deployment d --field-manager=mallory team=blue >/dev/null
+is "R17 what git has not, and whose it is" "unknown Deployment default/d (d.yaml) metadata.labels.team (controller: mallory)" "$(alm diff bundle/web | grep ^unknown | tr -s ' ')"
+is "R17 in its colour" $'\e[33mmetadata.labels.team\e[0m' "$(alm --color=always diff bundle/web | grep -o $'\e.*team\e[^ ]*')"
 has "the revision that is there is planned for, too" "6 as wanted" "$(plan --rev "$head")"
 push
 soon "the push does it" "Synced $head" state
@@ -107,6 +123,20 @@ said=$(alm bundle plan -f ssot --bundle web.yaml --kubeconfig reader.kubeconfig 
 has "who may only read gets the plan" "~ Deployment default/d" "$said"
 has "and what was not asked" "6 not shown to the server: the user of the kubeconfig may not create and patch such objects" "$said"
 git -C ssot reset -q --hard HEAD~1
+
+# What cannot be changed is made anew, if it says so.
+sed -i 's/matchLabels: {app: d}/matchLabels: {app: e}/; s/labels: {app: d}/labels: {app: e}/; s|name: d}$|name: d, annotations: {app.coreos.com/force: "enabled"}}|' ssot/d.yaml
+code "T26 a switch that says nothing is refused" 1 'd.yaml: annotation app.coreos.com/force: "enabled" says nothing; "true" or "false" is wanted' alm bundle vet -f ssot --worktree --bundle web.yaml
+sed -i 's|force: "enabled"|force: "true"|' ssot/d.yaml
+commit 'forced'
+uids() { k get deployment/d configmap/a -o 'jsonpath={range .items[*]}{.metadata.uid} {end}'; }
+read -r d_was a_was <<<"$(uids)"
+has "T26 force: it is told" "~ Deployment default/d (d.yaml): made anew, as Deployment.apps \"d\" is invalid: spec.selector" "$(plan)"
+push
+soon "T26 the push does it" "Synced $head" state
+read -r d_is a_is <<<"$(uids)"
+is "T26 that object alone" "e $a_was" "$(k get deployment d -o 'jsonpath={.spec.selector.matchLabels.app}') $a_is"
+code "T26 it is another one" 1 "" test "$d_was" = "$d_is"
 
 # What would stop it.
 bundle '  prune: {maxDeletes: 1}' >web.yaml

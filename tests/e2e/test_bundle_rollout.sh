@@ -71,6 +71,11 @@ has "  with the reason, and who it was" "CanaryAborted: Aborted: customers compl
 is "  what was there is there" "web:3 " "$(image) $(image web-canary)"
 has "  the log has it as an approval" '"justification": "customers complain"' "$(alm audit query --data-dir "$data" --reason AbortAsked -o json)"
 code "nothing is rolled out: there is nothing to abort" 3 "rolls nothing out: it is RolledBack" alm abort bundle/web --reason x
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+up_start
+quiet_for 3
+is "killed after that: the abort holds for who comes then" "RolledBack $head web:3 " "$(state) $(image) $(image web-canary)"
 k patch bundle web --type=merge -p '{"spec":{"drift":"Report"}}' >/dev/null
 soon "the same revision begun anew is another rollout, which nobody aborted" "web:4" image web-canary
 k patch bundle web --type=merge -p '{"spec":{"abort":{"reason":"too late","by":"mallory"}}}' >/dev/null
@@ -92,6 +97,7 @@ code "  the real one says the same" 0 "bundle web goes from ${head:0:12} to ${th
 soon "  a canary of it, too" "web:3" image web-canary
 code "target 22: the analysis is skipped" 0 "skipped the analysis of bundle/web" alm approve bundle/web --skip-analysis --reason hurry
 soon "L33 it is back" "Synced $third" state
+code "  back once more is further back, and not to the one that was left" 0 "to $(git -C ssot log --format=%h --abbrev=12 --grep '^web 1$') alice: web 1; " back --dry-run
 is "  what was there is there" "web:3 " "$(image) $(image web-canary)"
 has "  who and why is in the log" '"justification": "INC-7"' "$(alm audit query --data-dir "$data" --reason RollbackAsked -o json)"
 has "  and who skipped what" '"justification": "hurry"' "$(alm audit query --data-dir "$data" --reason AnalysisSkipped -o json)"
@@ -108,6 +114,14 @@ is "  and what is there stays" "web:3" "$(image)"
 code "followed again" 0 "to the head of its branch, which is followed again" back --to head --reason 'it is mended'
 soon "  the head is there" "Synced $head" state
 code "  once" 3 "follows the head of its branch already" back --to head --reason x
+metric() { # MORE: of a Prometheus that nobody runs
+	printf 'apiVersion: app.coreos.com/v1alpha1\nkind: Rollout\nmetadata: {name: careful}\nspec: {groups: [{name: web, steps: [{object: web.yaml, action: CreateOrUpdate, timeout: 3s, success: [{prometheus: {address: "service://default/p:9090", query: up, interval: 1s, count: 1, successCondition: result > 0, noData: Fail%s}}]}]}]}\n' "$1" | k apply -f - >/dev/null
+}
+metric ', dryRun: true'
+soon "target 19: an analysis on trial is shown" "Finished: step web/web.yaml: measured no data" group
+is "  and decides nothing" "Synced $head" "$(state)"
+metric ''
+soon "  which it does when it is meant" "RolledBack $head" state
 rollout '{weight: 0}'
 soon "one that is wrong is told, with its field" "spec.rolloutRef: Rollout careful: spec.groups[0].steps[0].canary.steps[0].weight: want percent of the Pods, a whole number from 1 to 100" message Rendered
 rollout '{weight: 25, pause: 1h}'

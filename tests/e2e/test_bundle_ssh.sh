@@ -47,7 +47,7 @@ CONFIG
 sshd_start() {
 	"$sshd" -D -e -f sshd_config 2>>sshd.log &
 	server=$!
-	timeout 20 sh -c "until ssh-keyscan -p $port 127.0.0.1 2>/dev/null | grep -q ed25519; do sleep 0.1; done"
+	timeout 60 sh -c "until ssh-keyscan -p $port 127.0.0.1 2>/dev/null | grep -q ed25519; do sleep 0.1; done"
 }
 sshd_start
 # One takes the connection and says nothing, of the other nobody listens.

@@ -1,8 +1,10 @@
 #!/bin/bash
 # `alm bundle vet` and `build` judge what is pushed: a revision of git, all that is wrong with it (R1, R7, R12 of capabilities.md).
 # No server runs here.
+# TREES=1000 for the long run of random trees.
 # shellcheck disable=SC2119
 set -u
+random_trees=$PWD/tests/e2e/random_trees.py
 # shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh
 if ! command -v git >/dev/null; then
@@ -136,4 +138,7 @@ chmod +x ssot.git/hooks/pre-receive
 code "a hook before the push refuses it" 1 "7 faults" git -C ssot push -q origin main
 git -C ssot reset -q --hard "$first"
 code "and takes what is right" 0 "ssot.git" sh -c 'git -C ssot push origin main 2>&1'
+# The flat map of random trees is what git archive has of them.
+python3 "$random_trees" "$alm_bin" "$dir" "${TREES:-20}" >trees 2>differ
+is "random trees are as git archive has them" "${TREES:-20} trees, N objects, 0 differ" "$(sed 's/[1-9][0-9]* objects/N objects/' trees)$(head -3 differ)"
 finish

@@ -28,7 +28,7 @@ sed 's/name: etcd/name: other/; s/com.tectonic.storage/org.example/' etcd-apptyp
 app_is other "status.conditions[?type='Ready'].reason = 'Unresolved'" >/dev/null
 others=$(k get apptype other -o 'jsonpath={.metadata.resourceVersion}')
 
-timeout 40 kubectl get ist -w -o 'jsonpath={.metadata.name} {.status.phase}{"\n"}' >watched 2>/dev/null &
+timeout 300 kubectl get ist -w -o 'jsonpath={.metadata.name} {.status.phase}{"\n"}' >watched 2>/dev/null &
 watcher=$!
 began=$(date +%s%N)
 for i in $(seq 100); do

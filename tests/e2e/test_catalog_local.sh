@@ -49,7 +49,7 @@ soon "a link that stays below the root is followed" Synced synced inside
 soon "a folder that is not there, below the root" SourceUnreachable synced gone
 is "outside of the roots nobody learns what exists" "$(message etc)" "$(message absent | sed s,/no/such/folder,/etc,)"
 has "the remedy is named" "--catalog-root" "$(message etc)"
-is "the server answers" ok "$(timeout 10 kubectl get --raw /healthz)"
+is "the server answers" ok "$(timeout 60 kubectl get --raw /healthz)"
 # What is large or hostile is read by a child: the server's own memory knows nothing of it.
 mkdir -p "$catalog/large/p" "$catalog/bomb"
 python3 - "$catalog" <<'END'
@@ -99,7 +99,7 @@ k delete catalog large bomb folder >/dev/null
 rm -r "$catalog/large" "$catalog/bomb" "$catalog/folder.tgz"
 up_stop
 up_start
-is "also after a restart with all of them" ok "$(timeout 10 kubectl get --raw /healthz)"
+is "also after a restart with all of them" ok "$(timeout 60 kubectl get --raw /healthz)"
 soon "and reads what is good" Synced synced inside
 
 # What a user names for a command of his own may be a pipe; what a folder has may not.

@@ -35,7 +35,7 @@ registry() {
 	docker-registry serve "$dir/$1.yml" >"$dir/$1.log" 2>&1 &
 	pids="$pids $!"
 	eval "$1_port=$port"
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do
 		curl -ks -o /dev/null "https://127.0.0.1:$port/" && return
 		sleep 0.1
 	done

@@ -135,7 +135,7 @@ rv() { k get catalog community -o 'jsonpath={.metadata.resourceVersion}'; }
 before=$(rv)
 polls() { grep -c '^304 /basic/index.yaml' "$web/log"; }
 had=$(polls)
-for _ in $(seq 100); do
+for _ in $(seq 300); do
 	[ "$(polls)" -ge $((had + 2)) ] && break
 	sleep 0.3
 done

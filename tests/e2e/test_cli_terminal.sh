@@ -49,6 +49,8 @@ sys.stdout.buffer.write(out if out.count(clear) > 1 else b"looked once")
 END
 has "alm top has every app" "etcd   0.9.4" "$(alm top)"
 has "and its candidates" "installed 0.9.4" "$(alm top)"
+is "as one document: status, and candidates" "etcd Installed 0.9.4 Installed" \
+	"$(on_tty "$alm_bin" top -o json | jq -r '.apps[0] | "\(.name) \(.state) \(.candidates[0].version) \(.candidates[0].reason)"')"
 has "on a terminal it clears and looks again" "${esc}[H${esc}[J" "$(TERM=xterm timeout -k 1 20 python3 looks.py "$alm_bin" top --interval 200ms </dev/null)"
 
 # --- edit ---

@@ -94,7 +94,7 @@ soon "a version waits for approval" AwaitingApproval k get ist install.0.9.6.etc
 alm diff etcd --to 0.9.6 -o json >"$dir/diff"
 is "alm diff" '"update" 2 0 10' "$(for f in changes.0.action update create unchanged; do field $f <"$dir/diff"; done | xargs echo | sed 's/^update/"update"/')"
 is "  with whole values" 'true false' "$(for f in changes.0.before changes.0.after; do field $f <"$dir/diff"; done | xargs echo)"
-for table in "get apps" "status" "why etcd" "why-not etcd 0.9.6" "audit query --limit 3" "audit timeline apptype/etcd"; do
+for table in "get apps" "status" "top" "why etcd" "why-not etcd 0.9.6" "audit query --limit 3" "audit timeline apptype/etcd"; do
 	# shellcheck disable=SC2086
 	is "alm $table" yes "$(alm $table -o json 2>/dev/null | python3 -c 'import json,sys
 json.load(sys.stdin); print("yes")' 2>&1 | tail -1)"

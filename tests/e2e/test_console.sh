@@ -111,7 +111,7 @@ mkdir web && echo '{"gitVersion":"v1.33.1"}' >web/version
 port=$(free_port)
 python3 -m http.server --bind 127.0.0.1 -d web "$port" >/dev/null 2>&1 &
 web=$!
-for _ in $(seq 100); do
+for _ in $(seq 600); do
 	curl -s "http://127.0.0.1:$port/version" >/dev/null && break
 	sleep 0.1
 done

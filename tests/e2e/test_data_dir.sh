@@ -104,7 +104,7 @@ none=$dir/none/of
 nothing() {
 	local said rc listen=(--listen 127.0.0.1:0)
 	[ "$1" = controller ] && listen=(--kubeconfig kc)
-	said=$(timeout 20 "$alm_bin" "$1" --data-dir "$none" "${listen[@]}" --metrics-listen off "${@:3}" 2>&1)
+	said=$(timeout 60 "$alm_bin" "$1" --data-dir "$none" "${listen[@]}" --metrics-listen off "${@:3}" 2>&1)
 	rc=$?
 	[ ! -e "$dir/none" ] || said="$said; a folder: $(ls "$none")"
 	[ "$rc" -eq 1 ] || [ "$rc" -eq 2 ] || said="exit $rc: $said"

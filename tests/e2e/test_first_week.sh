@@ -32,6 +32,9 @@ soon "and a success ends the row" "Succeeded  r4" failed
 package 0.9.5 >/dev/null
 soon "an upgrade" "0.9.5" k get apptype etcd -o 'jsonpath={.status.installedVersion}'
 soon "that is over" "Installed" state
+has "the program's log tells each transition, with its entry" \
+	"msg=transition kind=AppType name=etcd to=Installed audit=$(alm audit query --reason Installed --subject app/etcd --tail 1 -o json | jq '.[0].seq')" \
+	"$(cat "$dir/err")"
 code "why-not of a lower version tells the way back" 3 "alm rollback etcd --to 0.9.4 --reason TEXT" alm why-not etcd 0.9.4
 run_step "and how to ask whether it is open" "$(alm why-not etcd 0.9.4 | sed -n 's/^  1\. //p')"
 

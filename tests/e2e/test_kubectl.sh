@@ -56,7 +56,7 @@ run_all() {
 	[ "$minor" -lt 27 ] || step "maxSurge" explain deployment.spec.strategy.rollingUpdate
 
 	step "created" apply -f $files/crd.yaml
-	step "condition met" wait --for=condition=Established crd/gears.kt.example.com --timeout=10s
+	step "condition met" wait --for=condition=Established crd/gears.kt.example.com --timeout=60s
 	step "gears" api-resources --api-group=kt.example.com
 	step "gear.kt.example.com/a created" -n "$ns" apply -f $files/gear4.yaml
 	step "unchanged" -n "$ns" apply -f $files/gear4.yaml
@@ -82,7 +82,7 @@ run_all() {
 	step "deployment.apps/d created" -n "$ns" apply -f $files/deployment.yaml
 	step "unchanged" -n "$ns" apply -f $files/deployment.yaml
 	step "image updated" -n "$ns" set image deploy/d c=x:2
-	step "successfully rolled out" -n "$ns" rollout status deploy/d --timeout=10s
+	step "successfully rolled out" -n "$ns" rollout status deploy/d --timeout=60s
 	step "x:2" -n "$ns" get deploy d -o wide
 	step "configmap/cm annotate" -n "$ns" annotate cm cm q=r
 	step '"a" deleted' -n "$ns" delete gear a

@@ -6,6 +6,8 @@
 set -u
 # shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh
+# shellcheck source=tests/e2e/controllers.sh
+. tests/e2e/controllers.sh
 command -v kubectl >/dev/null || {
 	echo "ok 1 - leader killed # SKIP no kubectl"
 	echo 1..1
@@ -35,22 +37,10 @@ start() {
 		>>"$dir/controllers.out" 2>>"$dir/controllers.err" &
 	pids+=($!)
 }
-version() { # VERSION: of an operator whose definition stays as it is
-	rm -rf "$dir/chart"
-	cp -R "$demo/charts/etcd-operator" "$dir/chart"
-	cp -R "$demo/charts/overlays/0.9.5/." "$dir/chart/"
-	"$alm_bin" package build "$dir/chart" --version "$1" -o "$catalog" >/dev/null
-}
-acts() { cat "$data/alm.db.lock" 2>/dev/null; } # who works with the log
-installed() { k get apptypes.app.coreos.com etcd -o 'jsonpath={.status.installedVersion}' 2>/dev/null; }
 start
 start
-crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com installstrategies.opinstaller.coreos.com -o name 2>/dev/null | wc -l; }
-WAIT_S=90 soon "one acts, and brings its CRDs" 3 crds
-sed -i 's/30s/2s/' catalog.yaml
-version 1.0.0
-k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
-WAIT_S=90 soon "an app" 1.0.0 installed
+WAIT_S=90 soon "one acts, and brings its definitions" served definitions
+first_version
 k create serviceaccount reader -n default >/dev/null
 k apply -f - >/dev/null <<'END'
 apiVersion: rbac.authorization.k8s.io/v1
@@ -67,27 +57,13 @@ served() { # the transitions of the app that the records have
 		jq -r '.items[] | select(.type == "Transition" and .subject.kind == "AppType") | .transitionSeq' | sort -n
 }
 are_served() { served | head -"$1" | tail -1; }
-for round in $(seq "$ROUNDS"); do
-	version "1.0.$round"
-	sleep "$((RANDOM % 3)).$((RANDOM % 10))" # the moment of the upgrade, not a wait for something
-	leader=$(acts)
-	kill -9 "$leader" 2>/dev/null
-	start
-	WAIT_S=120 soon "upgrade $round ends although $leader was killed (SEED=$SEED)" "1.0.$round" installed
-done
-last=$(k get apptypes.app.coreos.com etcd -o 'jsonpath={.status.transitionSeq}')
+kill_in_upgrades 3
 soon "who acts now serves the records, as the first one did" "$last" are_served "$last"
 is "each transition is in them once" "$(seq "$last")" "$(served | head -"$last")"
-uid=$(k get apptypes.app.coreos.com etcd -o 'jsonpath={.metadata.uid}')
 for p in "${pids[@]}"; do kill "$p" 2>/dev/null; done
 for p in "${pids[@]}"; do wait "$p" 2>/dev/null; done
 pids=()
-code "the log is whole" 0 "" alm audit verify --data-dir "$data"
-alm audit query --data-dir "$data" --subject AppType/etcd --type Transition --limit 10000 -o json >transitions.json
 is "there were transitions" yes "$([ "${last:-0}" -ge "$ROUNDS" ] && echo yes)"
-is "each transition is in it once, none is missing" "$(seq "$last")" \
-	"$(jq -r --arg uid "$uid" '.[] | select(.subject.uid == $uid) | .transitionSeq' transitions.json | sort -n | head -"$last")"
-twice() { jq -r '.[] | select(.reason == "Installed") | .body.version.to // empty' transitions.json | sort | uniq -d; }
-none "no version was installed twice" twice
+transitions_are_once "$data"
 is "nothing is left of a former version" 1 "$(k get deployments -n etcd -o name | wc -l)"
 finish

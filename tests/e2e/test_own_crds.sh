@@ -64,7 +64,7 @@ has_status() {
 		.status.observedGeneration == .metadata.generation]'
 }
 older apps.app.coreos.com candidates source selfRef
-WAIT_S=20 soon "an older definition is put back" true fields apps.app.coreos.com
+soon "an older definition is put back" true fields apps.app.coreos.com
 has "and the log tells" "somebody else has touched a definition of ALM, which is put back\" name=apps.app.coreos.com what=changed" "$(cat one.err)"
 put_back() { k get events -n default -o json | jq -r --arg n "$1" '[.items[] | select(.reason == "DefinitionPutBack" and .involvedObject.name == $n)] | last | .message'; }
 p="spec.versions[0].schema.openAPIV3Schema.properties.status.properties"
@@ -72,13 +72,13 @@ soon "and an Event names it, who it was, and what" \
 	"definition apps.app.coreos.com of ALM was changed (claimed by manager kubectl-replace); it is put back: $p.selfRef was gone, $p.source was gone, $p.candidates was gone" put_back apps.app.coreos.com
 older apps.app.coreos.com candidates source selfRef # the second one within a minute is put back after a second
 k patch apptype etcd --type=merge -p '{"spec":{"displayName":"meanwhile"}}' >/dev/null
-WAIT_S=20 soon "what was written meanwhile is written again" '["etcd.com.tectonic.storage",true,"etcd-operator",true]' has_status
+soon "what was written meanwhile is written again" '["etcd.com.tectonic.storage",true,"etcd-operator",true]' has_status
 k delete crd catalogs.app.coreos.com >/dev/null
-WAIT_S=20 soon "and one that is deleted" true fields catalogs.app.coreos.com
+soon "and one that is deleted" true fields catalogs.app.coreos.com
 soon "an Event tells that, too" "definition catalogs.app.coreos.com of ALM was deleted, and its objects with it; it is put back" put_back catalogs.app.coreos.com
 k wait --for=condition=Established crd/catalogs.app.coreos.com --timeout=60s >/dev/null
 k create -f catalog.yaml >/dev/null
-WAIT_S=20 soon "a Catalog is read again" 1 k get catalog community -o 'jsonpath={.status.versions}'
+soon "a Catalog is read again" 1 k get catalog community -o 'jsonpath={.status.versions}'
 
 # --- while it does not ---
 stop
@@ -89,5 +89,5 @@ k patch crd bundles.app.coreos.com --type=json -p '[{"op": "add", "value": {"typ
 	"path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/novel"}]' >/dev/null
 start
 WAIT_S=90 soon "a field that no object has keeps nobody waiting" 200 ready
-WAIT_S=20 soon "and the status is whole again" '["etcd.com.tectonic.storage",true,"etcd-operator",true]' has_status
+soon "and the status is whole again" '["etcd.com.tectonic.storage",true,"etcd-operator",true]' has_status
 finish

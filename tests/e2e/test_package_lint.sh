@@ -125,7 +125,7 @@ printf '{{ range until 1000000 }}{{ range until 30 }}{{ $x := sha256sum "x" }}{{
 "$alm" lint slow >out 2>&1 &
 pid=$!
 child=
-for _ in $(seq 200); do
+for _ in $(seq 1200); do
 	child=$(ps -o pid= --ppid $pid 2>/dev/null | tr -d ' ')
 	[ -n "$child" ] && break
 	sleep 0.05

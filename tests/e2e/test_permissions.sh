@@ -73,7 +73,7 @@ soon "given, it is installed" "1.1.0" installed needs
 alm rollback needs --to 1.0.0 --reason back >/dev/null
 soon "the way back has its rights still" "1.0.0" installed needs
 k delete clusterrole app-needs >/dev/null
-alm upgrade needs --to 1.1.0 --reason on >/dev/null
+has "what refuses it is told at once" "Forbidden: " "$(alm upgrade needs --to 1.1.0 --reason on)"
 soon "rights that were just taken away are asked for again" "Blocked Forbidden" state needs 1.1.0
 is "and what runs stays as it is" "1.0.0 nodes" "$(installed needs) $(k get clusterrole needs -o 'jsonpath={.rules[0].resources[0]}')"
 alm rbac needs --to 1.1.0 | k apply -f - >/dev/null
@@ -90,7 +90,11 @@ soon "approved, it is installed" "1.1.0" installed grows
 k patch apptype grows --type=merge -p '{"spec":{"upgrade":{"onWarn":"Proceed"}}}' >/dev/null
 role '"*"' | chart grows 1.2.0
 soon "by default it goes on within what the account may" "1.2.0" installed grows
-has "and an Event tells" "adds 1 permission: * pods in grows" "$(k get events -A --field-selector involvedObject.name=install.1.2.0.grows.com.example,type=Warning -o 'jsonpath={.items[*].message}')"
+warned() {
+	k get events -A --field-selector involvedObject.name=install.1.2.0.grows.com.example,type=Warning -o 'jsonpath={.items[*].message}' |
+		grep -cF 'adds 1 permission: * pods in grows'
+}
+soon "and an Event tells" 1 warned # it is written after the status
 has "and the log" "adds 1 permission: * pods in grows" "$(alm audit query --type Transition --reason Installing --data-dir "$data" -o json)"
 has "with the account of each write" '"user": "system:serviceaccount:alm-system:app-grows"' "$(alm audit query --type Write --subject Role/grows/grows --data-dir "$data" -o json)"
 {

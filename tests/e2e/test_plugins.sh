@@ -20,6 +20,8 @@ plugin() { # NAME: the program is standard input
 	chmod 755 "$ALM_PLUGIN_DIR/$1"
 }
 rollout() { # ACTION [SUCCESS]
+	local config=", config: {text: hi}"
+	[ "$1" = CreateOrUpdate ] && config=
 	cat >"$dir/rollout.yaml" <<END
 apiVersion: app.coreos.com/v1alpha1
 kind: Rollout
@@ -28,7 +30,7 @@ spec:
   rollback: {onFailure: None}
   groups:
   - steps:
-    - {object: one.yaml, action: $1, config: {text: hi}, timeout: 30s${2:+, success: [$2]}}
+    - {object: one.yaml, action: $1$config, timeout: 30s${2:+, success: [$2]}}
 END
 }
 run() { alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir="$dir/m" --renderer.file.rollout="$dir/rollout.yaml" "$@"; }
@@ -74,6 +76,8 @@ code "  that never says yes" 1 "CheckFailed: not so after 1s: check-Two: look" r
 rollout CreateOrUpdate '{plugin: Three}'
 code "  that is none" 1 'success[0].plugin: "Three" is unknown; it is the NAME of a program check-NAME in $ALM_PLUGIN_DIR, which has Two' run
 rollout CreateOrUpdate
+sed 's/CreateOrUpdate,/& config: {a: 1},/' "$dir/rollout.yaml" >"$dir/idle.yaml"
+code "a configuration that no plugin reads" 1 "steps[0].config: CreateOrUpdate reads none; only the action of a plugin does" run --renderer.file.rollout="$dir/idle.yaml"
 
 # A renderer, with a configuration.
 plugin renderer-Mine <<'END'
@@ -138,11 +142,11 @@ bad "says that it failed" "PluginFailed: action-Bad: out of luck" <<<'#!/bin/sh
 echo "{\"state\": \"Failed\", \"message\": \"out of luck\"}"'
 bad "has no interpreter" "action-Bad: no such program, or the interpreter" <<<'#!/no/such'
 none "none of them wrote anything" k get configmap,secret one --ignore-not-found -o name
-plugin action-Bad <<<'#!/bin/sh
-sleep 1000'
+plugin action-Bad <<<"#!/bin/sh
+sleep 1000.$$" # others sleep, too
 sed -i 's/timeout: 30s/timeout: 1s/' "$dir/rollout.yaml"
 code "a plugin that hangs longer than its step may" 1 "PluginFailed: action-Bad: $ALM_PLUGIN_DIR/action-Bad: has not ended within " run
-soon "  is ended with the run" "" pgrep -f "^sleep 1000$"
+soon "  is ended with the run" "" pgrep -f "^sleep 1000\\.$$\$"
 plugin action-Bad <<'END'
 #!/usr/bin/python3
 import json, os, socket, sys

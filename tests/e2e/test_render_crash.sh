@@ -51,7 +51,7 @@ huge='{{ $l := list }}{{ range until 100000 }}{{ $l = append $l (repeat 100000 "
 chart crash 1.0.0 "$slow"
 app crash | k create -f catalog.yaml -f - >/dev/null
 child=
-for _ in $(seq 600); do
+for _ in $(seq 1200); do
 	child=$(renderer | head -n 1)
 	[ -n "$child" ] && break
 	sleep 0.05

@@ -6,6 +6,8 @@
 set -u
 # shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh
+# shellcheck source=tests/e2e/controllers.sh
+. tests/e2e/controllers.sh
 command -v kubectl >/dev/null || {
 	echo "ok 1 - rights # SKIP no kubectl"
 	echo 1..1
@@ -42,19 +44,9 @@ else
 		--from-literal='requestheader-group-headers=["X-Remote-Group"]' >/dev/null
 fi
 # ALM runs on this machine: the API server has to find it here. No embedded one serves APIServices of others.
-python3 - "$manifest" "$records" "$hook" "$absent" <<'PY'
-import sys
-path, records, hook, absent = sys.argv[1:]
-ports = {"alm-records": records, "alm-webhook": hook} if absent == "none" else {"alm-webhook": hook}
-parts = open(path, encoding="utf-8").read().split("\n---\n")
-for i, p in enumerate(parts):
-    for name, port in ports.items():
-        if "\nkind: Service\n" in p and f"\n  name: {name}\n" in p:
-            parts[i] = p[:p.index("\nspec:")] + "\nspec: {type: ExternalName, externalName: localhost, ports: [{port: %s}]}\n" % port
-        elif f" name: {name}\n" in p and ("\nkind: APIService\n" in p or "\nkind: ValidatingWebhookConfiguration\n" in p):
-            parts[i] = p.replace("port: 443", "port: " + port)
-open(path, "w", encoding="utf-8").write("\n---\n".join(parts))
-PY
+services=("alm-webhook=$hook")
+[ "$absent" = none ] && services+=("alm-records=$records")
+found_here "$manifest" "${services[@]}"
 k apply -f "$manifest" >"$dir/applied" 2>&1
 none "the manifest is applied" seek -vE -e ' (created|configured|unchanged)$' -e ValidatingAdmissionPolicy -e 'ensure CRDs' -e 'clusterroles/alm-audit-reader is missing' "$dir/applied"
 
@@ -82,8 +74,7 @@ act() {
 }
 act &
 controller=$!
-crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com installstrategies.opinstaller.coreos.com -o name | wc -l; }
-WAIT_S=90 soon "it brings its CRDs" 3 crds
+WAIT_S=90 soon "it brings its definitions" served definitions
 
 # --- the audit records, for the users of the cluster ---
 bundle() { k get apiservice v1alpha1.audit.app.coreos.com -o 'jsonpath={.spec.caBundle}' | base64 -d | grep -c BEGIN; }
@@ -103,8 +94,7 @@ soon "one that may" 1 may
 has "one that is none" " 401" "$(ask $list -H "Authorization: Bearer x$token")"
 has "nobody" " 401" "$(ask $list)"
 has "who only says who he is" " 401" "$(ask $list -H 'X-Remote-User: root' -H 'X-Remote-Group: system:masters')"
-front=$(k get configmap extension-apiserver-authentication -n kube-system -o 'jsonpath={.data.requestheader-client-ca-file}' 2>/dev/null)
-if [ "$absent" = none ] && [ -z "$front" ]; then
+if [ "$absent" = none ] && ! speaks_for_users; then
 	skip "kubectl get auditrecords" "this cluster's API server has no --requestheader-client-ca-file: it serves no APIService of others"
 elif [ "$absent" = none ]; then
 	real() { k get --raw "$list?limit=1" 2>&1 | grep -o LogOpened; }
@@ -152,6 +142,31 @@ large() { # as large as a cluster has them: 1.5 MiB before, 2.5 MiB after
 		"https://alm-webhook.alm-system.svc:$hook/approvals" --data-binary @-
 }
 is "of large objects, too" true "$(large | jq .response.allowed)"
+# Anybody of the network may send slowly: 33 at once are one too many for a moment, and keep the next review out for no longer.
+cat >slow.py <<'PY'
+import socket, ssl, sys, time
+context = ssl._create_unverified_context()
+slow = [context.wrap_socket(socket.create_connection(("127.0.0.1", int(sys.argv[1])))) for _ in range(33)]
+for s in slow:
+    s.sendall(b"POST /approvals HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{")
+slow[-1].settimeout(1)
+try:
+    print(slow[-1].recv(100).split(b" ")[1].decode(), flush=True)
+except TimeoutError:
+    print("a slow machine", flush=True)
+if sys.argv[2:]:
+    time.sleep(60)
+PY
+crowd() { python3 slow.py "$hook"; }
+soon "more reviews at once than it reads come again" 429 crowd
+python3 slow.py "$hook" stay >slow.out &
+slow=$!
+written slow.out >/dev/null
+begun=$SECONDS
+soon "slow ones keep none out" true eval 'judge /approvals bob | jq .response.allowed'
+is "for a body's time" yes "$([ $((SECONDS - begun)) -lt 4 ] && echo yes)"
+kill "$slow"
+wait "$slow" 2>/dev/null
 
 sed -i 's/30s/2s/' catalog.yaml
 package 0.9.4 >/dev/null

@@ -5,6 +5,8 @@
 set -u
 # shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh
+# shellcheck source=tests/e2e/controllers.sh
+. tests/e2e/controllers.sh
 command -v kubectl >/dev/null || {
 	echo "ok 1 - narrow rights # SKIP no kubectl"
 	echo 1..1
@@ -25,8 +27,7 @@ give
 "$alm_bin" controller --data-dir "$data" --kubeconfig "$dir/account.kubeconfig" --metrics-listen off --verify-soak 1s \
 	--catalog-root "$catalog" >controller.out 2>controller.err &
 controller=$!
-crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com installstrategies.opinstaller.coreos.com -o name | wc -l; }
-WAIT_S=90 soon "it brings its CRDs" 3 crds
+WAIT_S=90 soon "it brings its definitions" served definitions
 sed -i 's/30s/2s/' catalog.yaml
 package 0.9.4 >/dev/null
 k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null

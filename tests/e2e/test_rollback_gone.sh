@@ -53,4 +53,42 @@ soon "asked for without alm the app says so" "1.1.0 UpgradeBlocked" state
 has "and names what is missing" "no catalog has dice 1.0.0 any more" "$(alm status)"
 chart 1.0.0
 soon "put back into the catalog it is installed" "1.0.0 Installed" state
+
+# A version above what is installed is no way back, though it ran: it is judged as any other, by both.
+tomorrow=$(date -u -d "+2 days" +%a)
+k patch apptype dice --type=merge -p "{\"spec\":{\"upgrade\":{\"windows\":[{\"days\":[\"$tomorrow\"],\"from\":\"02:00\",\"to\":\"03:00\"}]}}}" >/dev/null
+code "what holds it is told, and until when" 0 "it waits: 1.1.0; OutsideWindow until $tomorrow 02:00Z" alm upgrade dice --to 1.1.0
+is "and to programs" "Asked it waits: 1.1.0; OutsideWindow until $tomorrow 02:00Z" "$(alm upgrade dice --to 1.1.0 -o json | jq -r '"\(.outcome) \(.message)"')"
+k patch apptype dice --type=merge -p '{"spec":{"paused":true,"upgrade":{"to":"1.0.0"}}}' >/dev/null
+code "a pause, too" 0 "it begins when spec.paused is false" alm upgrade dice --to 1.1.0
+k patch apptype dice --type=merge -p '{"spec":{"paused":false,"upgrade":{"to":"1.0.0","windows":null}}}' >/dev/null
+soon "back again" "1.0.0 Installed" state
+mv "$catalog/dice-1.1.0.tgz" "$dir"
+soon "the newer one is in no catalog any more" 1 versions
+text="no catalog has 1.1.0 any more, and going forward is no way back: it is planned anew; put its archive back into the catalog"
+code "which the dry run says" 3 "$text" alm rollback dice --to 1.1.0 --dry-run
+code "as the real one does" 3 "$text" alm rollback dice --to 1.1.0 --reason INC-3
+mv "$dir/dice-1.1.0.tgz" "$catalog"
+soon "put back" 2 versions
+
+# An attempt that fails does not undo that a version ran.
+k patch apptype dice --type=merge -p '{"spec":{"upgrade":{"deadlines":{"installing":"1s"}}}}' >/dev/null
+k patch configmap dice -n dice --type=merge -p '{"immutable":true}' >/dev/null
+alm upgrade dice --to 1.1.0 >/dev/null
+phases() { k get ist -o 'jsonpath={range .items[*]}{.spec.version}={.status.phase} {end}'; }
+soon "its second attempt fails" "1.0.0=Succeeded 1.1.0=RolledBack " phases
+text="RollbackRefused: PreviouslyFailed: 1.1.0 failed before with the same archive and values; to try it again: alm upgrade dice --to 1.1.0 --retry"
+code "which the dry run says" 3 "$text" alm rollback dice --to 1.1.0 --dry-run
+has "the history does not say that it never ran" "1.1.0     RolledBack   2" "$(alm history dice)"
+k delete configmap dice -n dice >/dev/null
+code "what is printed tries it again" 0 "asked for 1.1.0" alm upgrade dice --to 1.1.0 --retry
+soon "and it runs" "1.0.0=Superseded 1.1.0=Succeeded " phases
+k patch configmap dice -n dice --type=merge -p '{"immutable":true}' >/dev/null
+alm rollback dice --to 1.0.0 --reason INC-4 >/dev/null
+soon "a way back fails" "1.0.0=RolledBack 1.1.0=Succeeded " phases
+k patch apptype dice --type=merge -p '{"spec":{"upgrade":{"to":null}}}' >/dev/null
+code "another try is refused by the dry run" 3 "RollbackRefused: PreviouslyFailed: 1.0.0 failed before" alm rollback dice --to 1.0.0 --dry-run
+rm "$catalog/dice-1.0.0.tgz"
+soon "in no catalog any more" 1 versions
+code "it ran, and its stored plan is a way back" 0 "dice can go back to 1.0.0" alm rollback dice --to 1.0.0 --dry-run
 finish

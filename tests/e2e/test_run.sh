@@ -93,7 +93,7 @@ code "L38 --master is the server" 1 "127.0.0.1" run --trigger=oneoff --master=ht
 sed 's/CreateOrUpdate/Replace/' files/rollout.yaml >action.yaml
 ROLLOUT=action.yaml code "L12 an unknown action lists the known ones" 1 "CreateIfNotExist" run --trigger=oneoff
 sed 's/deployment.yaml/service.yaml/' files/rollout.yaml >unknown.yaml
-ROLLOUT=unknown.yaml code "L12 a step that names no object" 1 "nothing that was rendered is" run --trigger=oneoff
+ROLLOUT=unknown.yaml code "L12 a step that names no object" 1 "alm: unknown.yaml: spec.groups[0].steps[0].object: UnknownObject: nothing that was rendered is" run --trigger=oneoff
 mkdir bad kind
 printf 'a: 1\n b: 2\n' >bad/x.yaml
 DIR=bad code "L7 a file that cannot be parsed" 1 "x.yaml" run --trigger=oneoff
@@ -101,11 +101,21 @@ sed "s|server: .*|server: https://127.0.0.1:1|" "$K" >dead
 code "an unreachable cluster" 1 "the cluster" alm run --kubeconfig dead --trigger=oneoff --renderer.file.dir=files/manifests
 printf 'apiVersion: nowhere.example/v1\nkind: Thing\nmetadata:\n  name: a\n' >kind/x.yaml
 code "a kind that nobody serves" 3 "no CRD of the unit brings it" alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=kind --name kind
-k create configmap theirs >/dev/null
 mkdir own && configmap theirs 1 >own/theirs.yaml
+k apply -f - >/dev/null <<'END'
+{"apiVersion": "v1", "kind": "ConfigMap", "data": {"v": "0", "left": "out"},
+ "metadata": {"name": "theirs", "labels": {"app.kubernetes.io/managed-by": "Helm"}}}
+END
+k label configmap theirs by=hand >/dev/null
 code "T23 an object that is there and nobody's" 3 "not managed by ALM; --adopt" alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=own --name own
 writing "T23 it is not touched" 0 alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=own --name own
 code "T32 taken over" 0 "" alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=own --name own --adopt
+is "T32 nothing of kubectl and Helm is left, by whom a field was that goes; what was set by hand stays" \
+	'["alm:cli:own"] ["v"] hand no no' \
+	"$(k get configmap theirs -o json --show-managed-fields | jq -r '[([.metadata.managedFields[].manager] | unique | tojson),
+		(.data | keys | tojson), .metadata.labels.by, (.metadata.labels["app.kubernetes.io/managed-by"] // "no"),
+		(.metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"] // "no")] | join(" ")')"
+writing "T32 and nobody fights" 0 alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=own --name own
 code "T23 another bundle's" 3 "belongs to bundle own" alm run --kubeconfig "$K" --trigger=oneoff --renderer.file.dir=own --name other
 
 mkdir -p lost && for i in l1 l2; do configmap "$i" 1 >"lost/$i.yaml"; done
@@ -165,7 +175,21 @@ spec:
     steps: [{object: thing.yaml, action: CreateOrUpdate}]
 END
 app() { DIR=app ROLLOUT=app.yaml run --trigger=oneoff "$@"; }
-code "L16 L18 groups with all four actions" 0 "last/thing.yaml: Finished" app
+k create -f - >/dev/null <<END
+{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "of-old", "finalizers": ["example.com/held"], "ownerReferences":
+ [{"apiVersion": "v1", "kind": "ConfigMap", "name": "old", "uid": "$(k get configmap old -o 'jsonpath={.metadata.uid}')", "blockOwnerDeletion": true}]}}
+END
+"$alm_bin" run --kubeconfig "$K" --renderer.file.dir=app --renderer.file.rollout=app.yaml --trigger=oneoff >first 2>&1 &
+runner=$!
+dying() { k get configmap old of-old -o json | jq -c "[.items[].metadata | has(\"deletionTimestamp\")]"; }
+soon "L15 what is to go waits for its dependents" "[true,true]" dying
+is "  and so does its step" yes "$(kill -0 "$runner" && ! grep -q old.yaml first && echo yes)"
+k patch configmap of-old --type=merge -p '{"metadata":{"finalizers":null}}' >/dev/null
+wait "$runner"
+is "L16 L18 groups with all four actions" "0 last/thing.yaml: Finished" "$? $(grep last/thing first)"
+runner=
+none "L15 when it ends, its dependents are gone" k get configmap of-old -o name --ignore-not-found
+has "L18 the log of a Job that succeeded is kept in its step" "migrate/job.yaml: Finished: Job default/migrate: it has run; the end of its log (pod migrate-" "$(cat first)"
 is "L14 what exists is untouched, and told" "theirs first/seeded.yaml: Finished: exists" "$(k get configmap seeded -o 'jsonpath={.data.v}') $(DIR=app ROLLOUT=app.yaml run --trigger=oneoff | grep seeded)"
 none "L15 deleted" k get configmap old -o name --ignore-not-found
 is "L16 the custom resource of a CRD of this run" "1" "$(k get thing one -o 'jsonpath={.spec.a}')"
@@ -189,8 +213,19 @@ kind: Rollout
 metadata: {name: jobs}
 spec: {groups: [{name: g, steps: [{object: job.yaml, action: Job}]}]}
 END
-jobs() { DIR=jobs ROLLOUT=jobs.yaml run --trigger=oneoff; }
+jobs() { DIR=jobs ROLLOUT=${1:-jobs.yaml} run --trigger=oneoff; }
 code "L18 a Job that failed tells the end of its log" 1 "the Job failed; the end of its log (pod broken-" jobs
+sed -i '/annotations:/d' jobs/job.yaml
+sed 's/action: Job/&, success: [{fieldComparisons: {timeout: 1s, expectedValues: [{name: two, path: "{.status.succeeded}", value: {staticInt64: 2}}]}}]/' jobs.yaml >jobs-two.yaml
+code "L28 a Job that has run, and not what is asked of it besides" 1 "step g/job.yaml: Job default/broken: CheckFailed: not so after 1s: two: " jobs jobs-two.yaml
+mkdir once && configmap once 1 >once/a.yaml
+echo '{apiVersion: app.coreos.com/v1alpha1, kind: Rollout, metadata: {name: once}, spec: {groups: [{steps: [{object: a.yaml, action: CreateIfNotExist}]}]}}' >once.yaml
+once() { DIR=once ROLLOUT=once.yaml run --trigger=oneoff; }
+is "L14 what is made is not said to have been there" "group-1/a.yaml: Finished" "$(once)"
+configmap once 2 >once/a.yaml
+is "L14 what was made of another text is untouched, and told" "1 group-1/a.yaml: Finished: exists" "$(k get configmap once -o 'jsonpath={.data.v}') $(once)"
+sed -i 's/CreateIfNotExist/DeleteIfExist, success: [{fieldComparisons: {timeout: 1s, expectedValues: [{name: x, path: "{.data.v}", value: {static: "1"}}]}}]/' once.yaml
+code "L15 L28 gone, and not what is asked of it besides" 1 "step group-1/a.yaml: ConfigMap default/once: CheckFailed: not so after 1s: x: " once
 sed -i 's/one}/two}/' app/s.yaml
 rm app/b.yaml
 code "a changed Secret, an object less" 0 "" app
@@ -209,6 +244,11 @@ rm app/old.yaml app/seeded.yaml app/job.yaml
 code "5.4 a CRD stays, and that is told" 0 "CustomResourceDefinition things.run.example is not deleted" app
 none "5.4 its objects do not" k get thing one -o name --ignore-not-found
 is "2.6 the inventory has what is there" "ConfigMap default a,Secret default s" "$(objects app | paste -sd,)"
+
+code "a file where a folder is wanted" 1 "--renderer.file.dir: files/rollout.yaml is a file; a folder is wanted" alm run --kubeconfig "$K" --one-off --renderer.file.dir=files/rollout.yaml
+ROLLOUT=none.yaml code "a rollout that is not there" 1 "--renderer.file.rollout: none.yaml: there is no such file" run --one-off
+mkdir nothing
+code "a folder without a manifest is told" 0 "nothing was rendered, so nothing is to be there: no .yaml" alm run --kubeconfig "$K" --one-off --name nothing --renderer.file.dir=nothing
 
 # Failures: every one is told, and what comes after does not begin.
 mkdir fail && for i in x y z; do configmap "$i" 1 >"fail/$i.yaml"; done
@@ -312,6 +352,8 @@ END
 	of_main() { k get deployment grafana-main -o 'jsonpath={.spec.replicas}'; }
 	grafana main 50 | k create -f - >/dev/null
 	soon "L26 L10 an object begins a run" "50" of_main
+	is "L10 and owns what that makes" "Grafana main $(k get grafana main -o 'jsonpath={.metadata.uid}')" \
+		"$(k get deployment grafana-main -o 'jsonpath={range .metadata.ownerReferences[*]}{.kind} {.name} {.uid}{end}')"
 	soon "L19 its status tells" "Finished True" k get grafana main -o 'jsonpath={.status.groups[0].state} {.status.conditions[?(@.type=="Ready")].status}'
 	k scale deployment grafana-main --replicas=3 >/dev/null
 	soon "L27 a hand edit is put back" "50" of_main
@@ -324,17 +366,39 @@ END
 	done
 	grafana other 2 | k create -f - >/dev/null
 	soon "L26 one more" "2" k get deployment grafana-other -o 'jsonpath={.spec.replicas}'
-	k delete grafana main --timeout=120s >/dev/null
+	k annotate deployment grafana-other app.coreos.com/prune=disabled >/dev/null
+	soon "L10 what pruning keeps has no owner any more: the garbage collector would delete it" "2" \
+		k get deployment grafana-other -o 'jsonpath={.spec.replicas}{.metadata.ownerReferences}'
+	k delete grafana main --wait=false >/dev/null
+	k wait --for=delete grafana/main --timeout=25s >/dev/null
+	is "L40 it waits for no write that may come late, which took a minute" 0 "$?"
+	soon "  what is waited for behind it is told" 1 grep -c 'main: deletion: Waiting: all is deleted; until 60 s after' "$dir/runner"
 	none "L40 deleted: what it made went first" k get deployment grafana-main -o name --ignore-not-found
 	is "L40 the other stays" "2" "$(k get deployment grafana-other -o 'jsonpath={.spec.replicas}')"
-	is "2.6 and so does its inventory, alone" "configmap/inv.grafana.default.other" "$(k get configmap -n alm-system -l app.coreos.com/bundle=grafana -o name)"
+	is "2.6 its inventory is there as long as that, beside the other one" "configmap/inv.grafana.default.main configmap/inv.grafana.default.other" \
+		"$(k get configmap -n alm-system -l app.coreos.com/bundle=grafana -o name | paste -sd' ')"
 	stop_runner
-	start_runner "${watch[@]}" --trigger.resource.write-status=false
-	grafana bare 1 | k create -f - >/dev/null
+	sed '/^- name: grafana/a\  namespace: default\n  selector: {matchLabels: {use: it}, matchExpressions: [{key: never, operator: DoesNotExist}]}' \
+		jsonnet/trigger.yaml >narrow.yaml
+	start_runner "${watch[@]/jsonnet\/trigger.yaml/narrow.yaml}" --trigger.resource.write-status=false
+	k create namespace away >/dev/null
+	grafana away 1 | sed 's/default/away/; s/metadata: {/&labels: {use: it}, /' | k create -f - >/dev/null
+	grafana no-label 1 | k create -f - >/dev/null
+	grafana never 1 | sed 's/metadata: {/&labels: {use: it, never: "1"}, /' | k create -f - >/dev/null
+	grafana bare 1 | sed 's/metadata: {/&labels: {use: it}, /' | k create -f - >/dev/null
 	soon "L37 with writing off it is run" "1" k get deployment grafana-bare -o 'jsonpath={.spec.replicas}'
 	is "L37 and untouched" " " "$(k get grafana bare -o 'jsonpath={.metadata.finalizers} {.status}')"
+	none "  so it owns nothing, which would go with it at once" k get deployment grafana-bare -o 'jsonpath={.metadata.ownerReferences}'
+	lacks "L37 one of another namespace, and those that the selector leaves out, are not" k get deployment -A -o name -- -E 'grafana-(away|no-label|never)$'
 	k delete grafana bare --timeout=60s >/dev/null
 	soon "L40 what it made goes all the same" "" k get deployment grafana-bare -o name --ignore-not-found
+	grafana meanwhile 1 | sed 's/metadata: {/&labels: {use: it}, /' | k create -f - >/dev/null
+	soon "  another one" "1" k get deployment grafana-meanwhile -o 'jsonpath={.spec.replicas}'
+	stop_runner
+	k delete grafana meanwhile >/dev/null
+	start_runner "${watch[@]/jsonnet\/trigger.yaml/narrow.yaml}" --trigger.resource.write-status=false
+	soon "L40 of an object that went while nobody ran" "" k get deployment grafana-meanwhile -o name --ignore-not-found
+	is "  one that its watch leaves out is there" "2" "$(k get deployment grafana-other -o 'jsonpath={.spec.replicas}')"
 	stop_runner
 else
 	ok "L24 jsonnet # SKIP no libjsonnet"

@@ -91,8 +91,19 @@ code "a step whose check is never true" 1 "not so after 1s: wait data.a = 'c' (d
 is "L19 the group says Failed" "Failed first=Finished,second=Failed" "$(events '"\(.state) \(.groups)"' | tail -1)"
 has "L19 its message names the step" "step second/two.yaml: " "$(events '.failed[]' | tail -1)"
 code "the log holds, its transitions too, and its head" 0 "transitions are what their inputs give" alm audit verify --replay --data-dir "$dir/log"
+code "  without a cluster, too: of runs nobody has statuses" 0 "transitions of runs, which have no statuses" \
+	env -u KUBECONFIG "$alm_bin" audit verify --data-dir "$dir/log"
 mv "$dir/log/older.db" "$dir/log/alm.db"
 code "an older one in its place is not written to" 4 "LogRolledBack" run --trigger=oneoff "${told[@]}"
+rm "$dir"/log/alm.db*
+code "nor is one begun where one is remembered" 4 "--audit-log $dir/log/alm.db: audit log: LogRolledBack: audit.head remembers" \
+	run --trigger=oneoff "${told[@]}"
+code "which is no log that never was" 4 "$dir/log/alm.db has no audit log, and $dir/log/audit.head remembers" alm audit verify --data-dir "$dir/log"
+gap=(audit accept-gap --data-dir "$dir/log" --reason)
+has "the command that goes on is told" "alm ${gap[*]} TEXT" "$(run --trigger=oneoff "${told[@]}" 2>&1)"
+code "  it does, without a cluster" 0 "begins anew as alm.run/" env -u KUBECONFIG "$alm_bin" "${gap[@]}" lost
+code "  and the next run is in the new one" 0 "" run --trigger=oneoff "${told[@]}"
+code "  which is whole" 0 "of runs" env -u KUBECONFIG "$alm_bin" audit verify --data-dir "$dir/log"
 code "a bad URL" 2 "--feedback.webhook ftp://x: want https://" run --trigger=oneoff --feedback.webhook=ftp://x
 code "a secret for nobody" 2 "without --feedback.webhook" run --trigger=oneoff --feedback.webhook.secret-file="$dir/secret"
 code "a secret that is not there" 1 "--feedback.webhook.secret-file" run --trigger=oneoff --feedback.webhook="$hook" --feedback.webhook.secret-file=/nowhere

@@ -61,10 +61,20 @@ stop one
 soon "R11 the first has ended: the other acts" 2 value
 start one a --trigger oneoff
 soon "  a one-off waits" yes says one "waiting: .*_${two}_"
+at=$SECONDS
 stop KILL two
+wait "$one"
+is "R11 its holder killed, on this machine, the one-off goes on" "0 1" "$? $(value)"
+is "  at once, not when its Lease has run out" 0 "$((SECONDS - at >= 30))"
+one=
+elsewhere="{\"spec\": {\"holderIdentity\": \"elsewhere_1_1_0123456789ab_00000000\", \"leaseDurationSeconds\": 60}}"
+k patch lease -n alm-system alm.web --type=merge -p "$elsewhere" >/dev/null
+code "R11 of a holder on another machine nobody knows" 3 "elsewhere_1_1_0123456789ab_00000000 holds Lease" run a --trigger oneoff --lease-timeout 2s
+start one a --trigger oneoff
+soon "  a one-off waits for it" yes says one "if that process is dead: kubectl"
 expire
 wait "$one"
-is "R11 a dead holder's Lease runs out, and the one-off goes on" "0 1" "$? $(value)"
+is "  its Lease runs out, and the one-off goes on" "0 1" "$? $(value)"
 one=
 
 # Killed in the middle of a rollout.
@@ -79,6 +89,8 @@ start one a --trigger oneoff --renderer.file.rollout never.yaml
 soon "a one-off in the middle" 3 value
 start two b --trigger oneoff
 soon "  the next waits" yes says two "if that process is dead: kubectl"
+kill -STOP "$one"
+k patch lease -n alm-system alm.web --type=merge -p "$elsewhere" >/dev/null
 stop KILL one
 run_step "  the step that it prints" "$(sed -n 's/^alm: if that process is dead: //p' said.two)"
 wait "$two"
@@ -95,7 +107,7 @@ start two a "${interval[@]}"
 soon "  one acts" yes says two "waiting"
 for i in $(seq 101 200); do
 	want a "$i"
-	[ "$i" -eq 150 ] && soon "  the half of it" 150 value && stop KILL one && expire
+	[ "$i" -eq 150 ] && soon "  the half of it" 150 value && stop KILL one
 done
 soon "R11 100 revisions end on the last one" 200 value
 soon "  by the other process" 1 holds two

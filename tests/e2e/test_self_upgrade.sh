@@ -6,6 +6,8 @@
 set -u
 # shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh
+# shellcheck source=tests/e2e/controllers.sh
+. tests/e2e/controllers.sh
 command -v kubectl >/dev/null || {
 	echo "ok 1 - self upgrade # SKIP no kubectl"
 	echo 1..1
@@ -40,9 +42,7 @@ alm install --to-cluster --image registry.example.com/alm:0.1.0 >/dev/null
 	kubectl config view --raw --flatten --minify | sed "s|^    token: .*|    token: $(k create token alm-controller -n alm-system)|" >account.kubeconfig
 )
 act
-crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com -o name 2>/dev/null | wc -l; }
-WAIT_S=90 soon "it brings its CRDs" 2 crds
-timeout 60 sh -c 'until kubectl wait --for=condition=Established crd/apps.app.coreos.com crd/catalogs.app.coreos.com; do sleep 0.5; done' >/dev/null 2>&1
+WAIT_S=90 soon "it brings its definitions" served definitions
 alm catalog add own "dir://$catalog" --interval 2s >/dev/null
 
 # Where ALM itself is no app gets in without somebody who may write that namespace, and accounts in it.

@@ -45,7 +45,7 @@ port=$(free_port)
 } >"$dir/registry.yml"
 docker-registry serve "$dir/registry.yml" >"$dir/registry.log" 2>&1 &
 pids="$pids $!"
-for _ in $(seq 100); do
+for _ in $(seq 600); do
 	curl -ks -o /dev/null "https://127.0.0.1:$port/" && break
 	sleep 0.1
 done

@@ -40,10 +40,10 @@ ist=ist/install.0.1.0.web.io.ops
 soon "what the server refuses for ever is a condition" Refused stalled $ist
 has "with what is refused and what helps" 'should be less than or equal to 1; tried again, at least every minute; correct what' \
 	"$(k get $ist -o 'jsonpath={.status.conditions[?(@.type=="Stalled")].message}')"
-has "kubectl waits for it" "condition met" "$(k wait --for=condition=Stalled $ist --timeout=5s 2>&1)"
+has "kubectl waits for it" "condition met" "$(k wait --for=condition=Stalled $ist --timeout=60s 2>&1)"
 has "alm status names it, with the next step" "next: kubectl describe installstrategy/install.0.1.0.web.io.ops" "$(alm status)"
 is "it is counted" 1 "$(metric 'alm_reconcile_keys_failing{controller="strategy"}')"
-is "one Event" 1 "$(events Refused)"
+soon "one Event" 1 events Refused # it is written after the status
 seq=$(k get $ist -o 'jsonpath={.status.transitionSeq}')
 failures=$(metric 'alm_reconcile_errors_total{controller="strategy"}')
 more() { [ "$(metric 'alm_reconcile_errors_total{controller="strategy"}')" -gt "$failures" ] && echo more; }

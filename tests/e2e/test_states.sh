@@ -119,7 +119,7 @@ code "B13 a wrong name deletes no instance" 1 "not found" alm delete apptype nos
 is "B13 it is there" "etcdcluster.etcd.coreos.com/etcd-purple-ant" "$(k get etcds -o name)"
 operator &
 operator=$!
-code "B13 --with-crd: instances, operator, CRD" 0 "" alm delete apptype etcd --with-crd etcds.etcd.coreos.com=1 --timeout 20s
+code "B13 --with-crd: instances, operator, CRD" 0 "" alm delete apptype etcd --with-crd etcds.etcd.coreos.com=1 --timeout 60s
 kill $operator 2>/dev/null
 lacks "B13 all are gone" k get apptypes,crd,deployments -A -o name -- etcd
 

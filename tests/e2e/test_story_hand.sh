@@ -18,7 +18,7 @@ soon "A5 the CRDs of ALM are created" \
 	"customresourcedefinition.apiextensions.k8s.io/apps.app.coreos.com
 customresourcedefinition.apiextensions.k8s.io/installstrategies.opinstaller.coreos.com" \
 	k get crd apps.app.coreos.com installstrategies.opinstaller.coreos.com -o name
-k wait --for=condition=Established crd/apps.app.coreos.com crd/installstrategies.opinstaller.coreos.com --timeout=5s >/dev/null
+k wait --for=condition=Established crd/apps.app.coreos.com crd/installstrategies.opinstaller.coreos.com --timeout=60s >/dev/null
 # As the server says it: kubectl itself takes seconds on a slow machine.
 established() { k get crd apps.app.coreos.com installstrategies.opinstaller.coreos.com -o \
 	'jsonpath={range .items[*]}{.status.conditions[?(@.type=="Established")].lastTransitionTime}{"\n"}{end}' | sort | tail -1; }

@@ -36,7 +36,7 @@ soon "A34 in mode Manual they wait" "AwaitingApproval ApprovalRequired" reason_o
 is "A34 and nothing is applied" "2/2" "$(replicas)"
 old=$(k get ist install.0.9.5.etcd.com.tectonic.storage -o 'jsonpath={.status.plan.digest}')
 app_patch '{"spec":{"values":{"replicas":1}}}'
-k wait ist/install.0.9.5.etcd.com.tectonic.storage --for=jsonpath='{.status.phase}'=AwaitingApproval --timeout=20s >/dev/null
+k wait ist/install.0.9.5.etcd.com.tectonic.storage --for=jsonpath='{.status.phase}'=AwaitingApproval --timeout=60s >/dev/null
 newer() { [ "$(k get ist install.0.9.5.etcd.com.tectonic.storage -o 'jsonpath={.status.plan.digest}')" != "$old" ] && echo other; }
 soon "A34 other values, another plan" "other" newer
 approve() { k patch ist "install.$1.etcd.com.tectonic.storage" --type=merge -p \
@@ -94,6 +94,10 @@ run_step "9 the step it prints" "$forget"
 is "9 is taken" "etcdcluster.etcd.coreos.com/etcd-purple-ant patched" "$said"
 is "9 and then nobody writes v1" "default/etcd-purple-ant written as v2; storedVersions [v1 v2] -> [v2]" \
 	"$(alm crd migrate etcds.etcd.coreos.com --to v2 2>&1)"
+migrated() { k get ist install.0.9.6.etcd.com.tectonic.storage -o 'jsonpath={.status.conditions[?(@.type=="StorageMigrated")].message}' | sed 's/since [^;]*/since TIME/'; }
+soon "9 the status says who migrated" \
+	"etcds.etcd.coreos.com: stored as v2 alone, no longer as v1, since TIME; asked for by admin" migrated
+has "9 and the log" "StorageMigrated" "$(alm audit query --type Transition --reason StorageMigrated --data-dir "$data")"
 package 1.0.0 >/dev/null
 is "7 1.0.0" "apptype.app.coreos.com/etcd" "$(installed 1.0.0)"
 is "9 rollback refused: exit 3" \
@@ -124,7 +128,8 @@ is "9 kubectl delete apptype" 'apptype.app.coreos.com "etcd" deleted' "$(k delet
 none "A1 the operator is gone" deployments
 none "A1 and all else of it" k get serviceaccounts,services,configmaps,roles,rolebindings,clusterroles,clusterrolebindings -A -l app.coreos.com/app=etcd -o name
 is "A8 foreground deletion loses no instance" "etcdcluster.etcd.coreos.com/etcd-purple-ant" "$(k get etcds -o name)"
-has "A1 an Event says what stays" "CRDs and custom resources stay" "$(k get events -A --field-selector involvedObject.name=etcd,reason=Deleted -o 'jsonpath={.items[*].message}')"
+stays() { k get events -A --field-selector involvedObject.name=etcd,reason=Deleted -o 'jsonpath={.items[*].message}' | grep -cF 'CRDs and custom resources stay'; }
+soon "A1 an Event says what stays" 1 stays # it is written after the finalizer is gone
 up_stop
 cluster_again
 quiet_for 2

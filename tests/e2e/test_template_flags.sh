@@ -49,6 +49,15 @@ for f in burst-limit cert-file color colour content-cache description key-file k
 	kube-as-user kube-ca-file kube-context kube-tls-server-name kube-token kubeconfig labels password post-renderer-args qps \
 	registry-config repository-cache repository-config username version; do plain "--$f" 1; done
 plain --timeout 1m30s
+# Flags that have another name by now are taken, and helm's line tells which.
+for f in atomic:rollback-on-failure force:force-replace; do
+	echo "Flag --${f%:*} has been deprecated, use --${f#*:} instead" >want
+	"$alm" template r c "--${f%:*}" >out 2>err
+	if cmp -s out plain && cmp -s err want; then ok "--${f%:*} names --${f#*:}"; else not_ok "--${f%:*} names --${f#*:}" "$(cat err)"; fi
+	[ -x "$helm" ] || continue
+	"$helm" template r c "--${f%:*}" 2>want >out
+	if cmp -s err want; then ok "as helm does"; else not_ok "as helm does" "$(cat want)"; fi
+done
 # Nothing is fetched, but a wrong name of an authority is told at once, as helm does.
 printf -- '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n' >ca.pem
 plain --ca-file ca.pem

@@ -5,6 +5,8 @@
 set -u
 # shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh
+# shellcheck source=tests/e2e/controllers.sh
+. tests/e2e/controllers.sh
 command -v kubectl >/dev/null || {
 	echo "ok 1 - two controllers # SKIP no kubectl"
 	echo 1..1
@@ -32,8 +34,7 @@ has "and says why" "of the log test.local/one, and this is test.local/two" "$(ca
 is "it was never the leader" test.local/one "$(leader)"
 is "the cluster remembers the log of one as before" test.local/one "$(anchor)"
 package 0.9.4 >/dev/null
-crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com -o name | wc -l; }
-WAIT_S=90 soon "one has brought its CRDs" 2 crds
+WAIT_S=90 soon "one has brought its definitions" served definitions
 k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 WAIT_S=90 has "one goes on" etcd "$(WAIT_S=90 app_is etcd "status.installedVersion = '0.9.4'" 2>&1)"
 kill "$one"

@@ -5,6 +5,8 @@
 set -u
 # shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh
+# shellcheck source=tests/e2e/controllers.sh
+. tests/e2e/controllers.sh
 command -v kubectl >/dev/null || {
 	echo "ok 1 - uninstall # SKIP no kubectl"
 	echo 1..1
@@ -14,12 +16,40 @@ one=
 ended() { [ -z "$one" ] || kill "$one"; }
 manifests
 cd "$dir" || exit 1
+makes_volume=yes
 bare_cluster
 # shellcheck disable=SC2086 # nothing, or one flag
 alm() { timeout 130 "$alm_bin" $insecure "$@" 2>&1 | grep -v -e '^Warning: insecure' -e 'is left out'; return "${PIPESTATUS[0]}"; }
 
 is "--dry-run prints the manifest" "$(grep -c '^kind:' "$OLDPWD/deploy/manifests/alm.yaml")" "$(alm install --to-cluster --dry-run | grep -c '^kind:')"
 code "no image of that name" 2 'is no reference of an image' alm install --to-cluster --image 'a b'
+code "no folder of a node" 2 "want NODE:/PATH" alm install --to-cluster --log-volume /var/lib/alm-log
+code "nor a flag that would do nothing" 2 "--set is of the chart of a catalog" alm install --to-cluster --set replicas=2
+code "one of ALM itself" 2 "--log-volume is of ALM itself" alm install own/chart --log-volume node-1:/var/lib/alm-log
+code "nor another namespace" 2 "ALM works from alm-system" alm install --to-cluster -n other
+first_node
+volume=(install --to-cluster --log-volume "$node:/var/lib/alm-log")
+code "nor one of a node that is not there" 3 "no node has label kubernetes.io/hostname=nowhere" alm install --to-cluster --log-volume nowhere:/var/lib/alm-log
+k create -f - >/dev/null <<'END'
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: alm-test, annotations: {storageclass.kubernetes.io/is-default-class: "true"}}
+provisioner: volumes.example.com
+END
+code "a volume that nobody would use" 3 "is the default of this cluster and makes the volume" alm "${volume[@]}"
+k delete storageclass alm-test >/dev/null
+k create -f - >/dev/null <<'END'
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: alm-log}
+spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /srv/theirs}}
+END
+code "nor one that somebody else made" 3 "was not made by this option" alm "${volume[@]}"
+is "  which stays as it is" "/srv/theirs " "$(k get pv alm-log -o 'jsonpath={.spec.hostPath.path} {.metadata.labels}')"
+k delete pv alm-log >/dev/null
+code "a folder of a node for the log" 0 "persistentvolume/alm-log applied" alm "${volume[@]}"
+is "which no other claim gets" "alm-system/alm-log $node /var/lib/alm-log" "$(k get pv alm-log -o \
+	'jsonpath={.spec.claimRef.namespace}/{.spec.claimRef.name} {.spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].values[0]} {.spec.local.path}')"
 code "it is installed" 0 "deployment.apps/alm-controller applied" alm install --to-cluster --image registry.example.com/alm:1
 is "with that image" registry.example.com/alm:1 \
 	"$(k get deployment alm-controller -n alm-system -o 'jsonpath={.spec.template.spec.containers[0].image}')"
@@ -36,9 +66,7 @@ done
 # shellcheck disable=SC2086
 "$alm_bin" controller --data-dir "$data" --catalog-root "$catalog" --metrics-listen off --verify-soak 1s $insecure >one.out 2>one.err &
 one=$!
-crds() { k get crd apps.app.coreos.com catalogs.app.coreos.com -o name | wc -l; }
-WAIT_S=90 soon "it brings its CRDs" 2 crds
-timeout 60 sh -c 'until kubectl wait --for=condition=Established crd/apps.app.coreos.com crd/catalogs.app.coreos.com; do sleep 0.5; done' >/dev/null 2>&1
+WAIT_S=90 soon "it brings its definitions" served definitions
 package 0.9.4 >/dev/null
 k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 has "an app is installed" etcd "$(app_is etcd "status.installedVersion = '0.9.4'" 2>&1)"
@@ -65,7 +93,7 @@ is "what it installed runs on" "deployment.apps/etcd-operator" "$(k get deployme
 none "and belongs to nobody" k get deployments,services,secrets,configmaps -n etcd -o 'jsonpath={.items[*].metadata.ownerReferences}'
 is "the custom resources are there" etcdcluster.etcd.coreos.com/etcd-purple-ant "$(k get etcds -o name)"
 code "twice is no error" 0 "The audit log stays" alm uninstall --from-cluster
-code "the log, too" 0 "Namespace alm-system deleted" alm uninstall --from-cluster --with-log
+code "the log, too, and its volume" 0 "PersistentVolume alm-log deleted" alm uninstall --from-cluster --with-log
 space() { k get namespace alm-system -o name --ignore-not-found; }
 soon "and nothing is left" "" space
 finish

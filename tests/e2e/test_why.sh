@@ -40,7 +40,8 @@ code "offline: a bad range" 2 "--range: improper constraint: bla" alm why etcd -
 code "offline: no catalog" 2 "--offline needs a catalog" alm why etcd --offline
 code "offline: no such folder" 1 "No such file or directory" alm why etcd --offline --catalog "$dir/nowhere"
 code "--catalog without --offline" 2 "--catalog needs --offline" alm why etcd --catalog "$catalog"
-code "a format that is none" 2 "-o yaml: want json or wide" alm why etcd --offline --catalog "$catalog" -o yaml
+code "a format that is none" 2 "-o toml: want json, yaml or wide" alm why etcd --offline --catalog "$catalog" -o toml
+has "yaml is the same facts" "  installable: true" "$(alm why etcd --offline --catalog "$catalog" -o yaml)"
 manifests
 sed 's/^spec:/spec:\n  channel: beta/' "$dir/etcd-apptype.yaml" >"$dir/beta.yaml"
 is "offline: AppType and Catalog from files" "etcd  not installed  Automatic  community@sha256:D…  channel beta  range *

@@ -19,6 +19,8 @@ int hook_fake_dial(struct loop *l, const struct transport_config *c, struct tran
 void hook_fake_reset(void);
 /* The path that begins so answers so from now on; status 0: the connection is lost. Later ones win. */
 void hook_fake_answer(const char *path, int status, const char *body);
+/* What is in no list is answered by fn: the body, owned, and the status; NULL again: nobody does. */
+void hook_fake_answer_by(char *(*fn)(const struct obj *review, int *ret_status));
 /* A line of a recording (replay.h): its webhooks answer as they did there, and no others. */
 void hook_fake_as_recorded(struct apifake *f, struct str line);
 /* Calls wait until hook_fake_release(). */

@@ -22,8 +22,9 @@ server_start() {
 	"$BUILD/alm" server --data-dir "$dir/data" --listen 127.0.0.1:0 --token-file "$dir/tokens" "$@" \
 		>"$dir/out" 2>"$dir/err" &
 	pid=$!
-	for _ in $(seq 100); do
+	for _ in $(seq 600); do # a loaded machine
 		[ -s "$dir/out" ] && break
+		kill -0 "$pid" 2>/dev/null || break
 		sleep 0.1
 	done
 	url=$(grep -o 'https://[0-9.:]*' "$dir/out") || {

@@ -13,6 +13,19 @@ static const struct unit_job *side_job(void *arg, const char *key)
 	return cstr_eq(key, UNIT_FIXTURE_KEY) ? &x->job : NULL;
 }
 
+static const struct obj *with_definition(const struct obj *of, struct arena *a)
+{
+	struct obj *doc = obj_keep(a, obj_copy(of));
+	struct obj *row = obj_map(), *crd = meta_skeleton("apiextensions.k8s.io/v1",
+							  "CustomResourceDefinition", NULL, "c");
+	obj_set_path(crd, "spec.group", obj_string(""));
+	obj_set_path(crd, "spec.names.kind", obj_string("ConfigMap"));
+	obj_set_int(row, "stage", UNIT_GROUP_CRD);
+	obj_set(row, "object", crd);
+	obj_append(obj_get_mut(doc, "objects"), row);
+	return doc;
+}
+
 struct unit *unit_fixture_unit(struct unit_fixture *x, size_t n)
 {
 	struct error err = ERROR_INIT;
@@ -27,20 +40,30 @@ struct unit *unit_fixture_unit(struct unit_fixture *x, size_t n)
 		const char *name = arena_fmt(x->a, "c%zu", i);
 		const struct flat_place p = {.name = name, .file = name, .alone = true};
 		struct obj *cm = meta_skeleton("v1", "ConfigMap", NULL, name);
-		obj_set_path(cm, "data.v", obj_string("1"));
+		obj_set_path(cm, "data.v", obj_string(x->value));
+		if (x->forced)
+			meta_set_annotation(cm, ANNOTATION_FORCE, "true");
+		if (x->kept)
+			meta_set_annotation(cm, ANNOTATION_PRUNE, "disabled");
 		if (x->one_off)
 			meta_set_annotation(cm, ANNOTATION_ONE_OFF, "true");
 		assert_ok(flat_add(&flat, &p, cm, &err), &err);
 	}
 	struct unit *u;
 	assert_ok(flat_sort(&flat, "default", &err), &err);
+	for (size_t i = 0; x->ignore && i < n; i++) {
+		flat.objects[i].ignore = obj_keep(x->a, obj_list());
+		obj_append(flat.objects[i].ignore, obj_string(x->ignore));
+	}
 	assert_ok(unit_make(&flat, &o, &u, &err), &err);
+	if (x->defines)
+		u->doc = with_definition(u->doc, x->a);
 	return u;
 }
 
 void unit_fixture_init(struct unit_fixture *x, size_t n)
 {
-	*x = (struct unit_fixture){.one_off = false};
+	*x = (struct unit_fixture){.value = "1"};
 	view_fake_init(&x->f);
 	x->a = arena_new((size_t)16 << 20);
 	x->job = (struct unit_job){.unit = unit_fixture_unit(x, n),

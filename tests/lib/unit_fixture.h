@@ -21,6 +21,11 @@ struct unit_fixture {
 	struct unit_job job;
 	struct unit_side side;
 	bool one_off; /* objects are created, never changed */
+	bool forced;  /* ... or made anew (switches.h) */
+	bool kept;    /* ... or never deleted */
+	bool defines; /* it has a definition of their kind, too, which no step writes */
+	const char *value;
+	const char *ignore; /* the field of objects that somebody else writes; NULL: none */
 };
 
 void unit_fixture_init(struct unit_fixture *x, size_t n);

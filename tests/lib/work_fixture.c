@@ -33,7 +33,7 @@ void work_fixture_init_with(struct work_fixture *f, const struct work_fixture_co
 {
 	struct error err = ERROR_INIT;
 	*f = (struct work_fixture){.loop = loop_fake_new(INT64_C(1893571200000000000))};
-	struct db_config dc = {.path = ":memory:",
+	struct db_config dc = {.path = c->path ? c->path : ":memory:",
 			       .free_bytes = c->free_bytes,
 			       .free_bytes_arg = c->free_bytes_arg};
 	assert_ok(db_open(&dc, &f->db, &err), &err);

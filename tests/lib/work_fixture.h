@@ -43,6 +43,7 @@ void work_fixture_init_as(struct work_fixture *f, bool same_process,
 			  const struct executor_host *host);
 struct work_fixture_config {
 	bool same_process;
+	const char *path;                 /* of the log's database; NULL: it is in memory */
 	const struct executor_host *host; /* NULL: none of its functions is called */
 	struct work_host *work_host;      /* NULL: none */
 	int64_t (*free_bytes)(void *arg); /* of the disk; NULL: it is not asked */

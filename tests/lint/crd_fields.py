@@ -3,8 +3,8 @@
 label of crds/marks.h. Prints what is not, and exits 1: a field that is accepted and ignored is a promise broken.
 
 A field counts as read where its whole path is a literal ("spec.upgrade.soak"), or where a literal of its name stands in
-a file that has the whole path of its parent too (obj_get(upgrade, "to")). unsupported.c counts, as
-what it has is refused with a reason.
+a file that has the whole path of its parent too (obj_get(upgrade, "to")), or in the file that READERS names for what
+is below a field. unsupported.c counts, as what it has is refused with a reason.
 """
 import glob
 import re
@@ -13,6 +13,8 @@ import sys
 SERVED = ("apptype", "strategy", "catalog", "bundle")
 BY_TABLES = ("rollout",)  # alm/unit/rollout.c: tables that refuse what they do not know
 SOURCES = ("alm", "catalog", "installers")
+# FIELD: the file that reads what is below it, of other sources of the same form, too.
+READERS = {"bundle spec.config.from": "alm/source/config_from.c"}
 
 # PATH: why no code reads it.
 EXCEPTIONS = {
@@ -106,6 +108,7 @@ def main():
             read = any(path in s or (parent != "spec" and parent in s and leaf in s) for s in said.values())
             read = read or any(p.startswith(path + ".") for p in set().union(*said.values()))
             key = f"{kind} {path}"
+            read = read or any(key.startswith(above + ".") and leaf in said[name] for above, name in READERS.items())
             if key in EXCEPTIONS:
                 used.add(key)
                 if any(path in s for s in said.values()):

@@ -19,9 +19,10 @@ python3 tests/lint/untested.py || fail 'a module without a test of its own: test
 git ls-files 'alm/*.c' alm/engine/plan.h | xargs python3 tests/lint/predicates.py || fail 'a predicate plans: see alm/engine/plan.h'
 git ls-files 'alm/*.c' 'catalog/*.c' 'crds/*.c' 'installers/*.c' | xargs python3 tests/lint/messages.py || fail 'a decision by the words of a message: give the error a reason, the object a field'
 python3 tests/lint/sizes.py $files || fail 'a file or a function that is too long: tests/lint/sizes.txt'
+git ls-files 'tests/unit/*.c' 'tests/lib/*.c' | xargs grep -nE '"[[:alnum:]][^"/]*XXXXXX"' && fail 'a temporary file below the working directory, where git finds what a killed test leaves: /tmp'
 python3 tests/lint/parameters.py $files || fail 'a dead parameter'
 clang-format-19 --dry-run --Werror $files || fail "clang-format: run make format"
-git ls-files 'tests/e2e/*.sh' 'tests/sim/*.sh' 'tests/mutate/*.sh' 'tests/cluster/*.sh' 'tests/lib/*.sh' | xargs python3 tests/lint/scripts.py || fail 'a script of the tests that cannot fail, or waits blindly'
+git ls-files 'tests/e2e/*.sh' 'tests/sim/*.sh' 'tests/mutate/*.sh' 'tests/cluster/*.sh' 'tests/lib/*.sh' 'tests/bench/*.sh' | xargs python3 tests/lint/scripts.py || fail 'a script of the tests that cannot fail, or waits blindly'
 git ls-files 'tests/sim/plants/*.patch' | xargs sh tests/lint/plants.sh || fail 'a planted bug that cannot be built'
 git ls-files '*.sh' .ci/run | xargs -r shellcheck || fail shellcheck
 exit $bad

@@ -23,9 +23,10 @@ MAY = {
     "alm/audit/row_text.c: transition": "does not show the version twice",
     "alm/cli/app/cmd_diff.c: print_findings": "shows the rule in a column of its own, not twice",
     "alm/cli/app/overview.c: add_available": "UpgradeAvailable has a version and a time in one text, to be shown apart",
-    "alm/client/client.c: client_refuses_body": "Kubernetes answers 500 without any reason",
+    "alm/client/client.c: is_no_field": "Kubernetes answers 500 without any reason",
     "alm/controllers/apptype/app_metrics.c: judged_resource": "shows the resource as a label",
     "alm/sources/remote.c: name_url": "shows the address once, not twice",
+    "alm/unit/switches.c: switches_is_immutable": "no reason and no cause of Kubernetes tells an immutable field from another 422",
     "installers/tmpl/failure.c: before_next": "Helm cuts its messages so, to show them",
 }
 SAMPLE = {"a.c": """static bool a(const struct error *err)

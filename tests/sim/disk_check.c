@@ -114,7 +114,7 @@ static int play(const struct disk_case *c, uint64_t *ret_before, uint64_t *ret_o
 	return r;
 }
 
-uint64_t disk_cases(const char *what, uint64_t seed, disk_play_fn play_one)
+uint64_t disk_cases(const char *what, uint64_t seed, uint64_t every, disk_play_fn play_one)
 {
 	struct error err = ERROR_INIT;
 	struct disk_case c = {.seed = seed};
@@ -123,7 +123,10 @@ uint64_t disk_cases(const char *what, uint64_t seed, disk_play_fn play_one)
 	if (failed)
 		printf("not ok without a fault: %s\n", err.msg);
 	for (c.op = before + 1; c.op <= ops; c.op++) {
-		for (c.mode = 0; c.mode < 2 + RANDOM_KEEPS + 4; c.mode++, n++) {
+		for (c.mode = 0; c.mode < 2 + RANDOM_KEEPS + 4; c.mode++) {
+			if ((c.op + (uint64_t)c.mode) % every)
+				continue; /* modes take turns */
+			n++;
 			if (play_one(&c, &ignored, &ignored, &err) == 0)
 				continue;
 			if (failed++ < 5)
@@ -137,7 +140,7 @@ uint64_t disk_cases(const char *what, uint64_t seed, disk_play_fn play_one)
 	return failed + (n == 0);
 }
 
-uint64_t disk_check(uint64_t seed)
+uint64_t disk_check(uint64_t seed, uint64_t every)
 {
-	return disk_cases("disk", seed, play);
+	return disk_cases("disk", seed, every, play);
 }

@@ -23,13 +23,13 @@ void disk_case_restart(struct disk *d, const struct disk_case *c);
  * need no case. Negative: a violation. */
 typedef int (*disk_play_fn)(const struct disk_case *c, uint64_t *ret_before, uint64_t *ret_ops,
 			    struct error *err);
-/* Every operation in every mode. Prints a line a violation and one with the figures; returns the
+/* Every operation in every mode; of these pairs only every n-th. Prints a line a violation and one with the
  * number of violations. */
-uint64_t disk_cases(const char *what, uint64_t seed, disk_play_fn play);
+uint64_t disk_cases(const char *what, uint64_t seed, uint64_t every, disk_play_fn play);
 
 /* Transactions of one table. */
-uint64_t disk_check(uint64_t seed);
+uint64_t disk_check(uint64_t seed, uint64_t every);
 /* upgrade_check.c: the first start of this alm on the folder of one with the layout before. */
-uint64_t upgrade_check(uint64_t seed);
+uint64_t upgrade_check(uint64_t seed, uint64_t every);
 
 #endif

@@ -26,6 +26,11 @@ bool faults_any(const struct faults *f)
 	return any;
 }
 
+bool faults_move_clocks(const struct faults *f)
+{
+	return f->per_mille[FAULT_CLOCK_JUMP] || f->per_mille[FAULT_CLOCKS_APART];
+}
+
 static bool strikes_by(struct faults *f, struct prng *prng, enum fault_id id)
 {
 	/* The draw is made even when the answer is known: turning one fault off leaves the others'

@@ -84,6 +84,7 @@ bool fault_strikes_event(struct faults *f, enum fault_id id);
 bool fault_strikes_later(struct faults *f, enum fault_id id);
 bool fault_strikes_answer(struct faults *f, enum fault_id id);
 bool faults_any(const struct faults *f); /* random ones, whether they are on or have stopped */
+bool faults_move_clocks(const struct faults *f); /* some of these move wall clocks */
 const char *fault_name(enum fault_id id);
 
 #endif

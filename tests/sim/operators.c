@@ -4,10 +4,13 @@
 
 #include "alm/controllers/manager.h"
 #include "alm/main/our_crds.h"
+#include "alm/render/flat_job.h"
 #include "alm/render/render_job.h"
 #include "alm/sources/inspect.h"
 #include "tests/sim/charts_sim.h"
+#include "tests/sim/git_sim.h"
 #include "tests/sim/home.h"
+#include "tests/sim/program_sim.h"
 #include "tests/sim/sandbox_sim.h"
 
 #define LOG_DB DISK_CONTROLLER ".db"
@@ -18,14 +21,17 @@ struct operators {
 	struct client *client;
 	struct source_files files;
 	struct sandbox *sandbox;
-	struct db *db; /* NULL: the server's */
+	struct program_sim_row rows[4];
+	struct programs *programs; /* NULL: the scenario has no repository */
+	struct db *db;             /* NULL: the server's */
 	struct audit *audit;
 	struct our_crds *crds;
 	struct timer again;
 	struct manager *manager;
 };
 
-static const struct sandbox_job jobs[] = {{RENDER_JOB, render_job, NULL}, SOURCE_JOBS, {0}};
+static const struct sandbox_job jobs[] = {
+	{RENDER_JOB, render_job, NULL}, {FILES_JOB, files_job, NULL}, SOURCE_JOBS, {0}};
 
 static void apply_crds(void *arg);
 
@@ -67,6 +73,7 @@ static void operators_stop(void *p)
 	our_crds_free(o->crds);
 	loop_disarm(o->loop, &o->again);
 	client_free(o->client);
+	programs_free(o->programs);
 	if (o->sandbox)
 		sandbox_free(o->sandbox);
 	if (o->db) {
@@ -74,6 +81,24 @@ static void operators_stop(void *p)
 		db_close(o->db);
 	}
 	xfree(o);
+}
+
+static int info(void *arg, const char *path, struct file_info *ret, struct error *err)
+{
+	if (strcmp(path, GIT_SIM_PATH) != 0)
+		return charts_files.info(arg, path, ret, err);
+	*ret = (struct file_info){.is_dir = true, .mode = 0755};
+	return 0;
+}
+
+static void add_git(struct operators *o)
+{
+	const struct program_sim_row rows[] = {{"git", git_sim, o->w},
+					       {"rm", git_sim_nothing, NULL},
+					       {"mv", git_sim_nothing, NULL}};
+	memcpy(o->rows, rows, sizeof(rows));
+	o->files.info = info;
+	o->programs = programs_sim_new(o->loop, &o->w->faults, o->rows);
 }
 
 /* NULL if its log could not be opened. */
@@ -92,6 +117,8 @@ static void *operators_start(struct world *w, struct loop *l, struct transport *
 		return NULL;
 	}
 	o->sandbox = sandbox_sim_new(l, &w->faults, jobs);
+	if (w->scenario->commits)
+		add_git(o);
 	struct manager_config c = {
 		.loop = l,
 		.client = o->client,
@@ -101,6 +128,8 @@ static void *operators_start(struct world *w, struct loop *l, struct transport *
 		.files = &o->files,
 		.settings = {.verify_soak_ns = 10 * NS_PER_S, .simulated = true},
 		.sandbox = o->sandbox,
+		.programs = o->programs,
+		.git_dir = "mirrors", /* it is not there: git_sim has no files */
 	};
 	o->manager = manager_new(&c);
 	apply_crds(o);
@@ -215,8 +244,9 @@ static void needed_goes_last(struct world *w, const struct http_request *r)
 
 static void operators_observe(struct world *w, const struct http_request *r)
 {
+	bool is_bundle = w->scenario->commits; /* without an account it has the rights of ALM */
 	if (strcmp(r->method, "GET") != 0 && !http_header(&r->headers, "Impersonate-User") &&
-	    !is_own_book(r))
+	    !is_bundle && !is_own_book(r))
 		world_fail(w, "%s %s is an app's, and was written as ALM", r->method, r->path);
 	if (!world_is_faultless(w))
 		return; /* a request that comes late, or twice, is not what was decided now */

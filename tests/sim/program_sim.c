@@ -67,8 +67,10 @@ static void perform(struct program_run *r, const struct program_call *call)
 		return;
 	}
 	r->status = row->fn(row->arg, call, &r->output, &r->errors);
-	if (fault_strikes(r->owner->faults, FAULT_CHILD_GARBAGE))
+	if (fault_strikes(r->owner->faults, FAULT_CHILD_GARBAGE)) {
 		strbuf_truncate(&r->output, r->output.len / 2);
+		r->status = 128; /* what it could not write it says; 1 is an answer of some */
+	}
 	if (r->output.len > (limit ? limit : PROGRAM_OUTPUT_BYTES))
 		error_set(&r->err, E_LIMIT, "%s: printed more than %zu bytes", call->path, limit);
 }

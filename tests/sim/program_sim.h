@@ -1,7 +1,7 @@
 /*
  * program_sim: programs are functions of a table, found by the last part of their path, and run in
  * this process; their answer comes in a later turn. A fault kills one before it did anything, cuts
- * off what it prints, or makes it late.
+ * off what it prints, with status 128, or makes it late.
  */
 #ifndef TESTS_SIM_PROGRAM_SIM_H
 #define TESTS_SIM_PROGRAM_SIM_H

@@ -11,6 +11,8 @@
 #define STRATEGIES "/apis/opinstaller.coreos.com/v1beta1/installstrategies"
 #define V1         STRATEGIES "/install.0.1.0.web.io.ops"
 #define V2         STRATEGIES "/install.0.2.0.web.io.ops"
+#define V3         STRATEGIES "/install.0.3.0.web.io.ops"
+#define V4         STRATEGIES "/install.0.4.0.web.io.ops"
 #define BACK       "/apis/batch/v1/namespaces/web/jobs/web-back"
 #define END        "/apis/batch/v1/namespaces/web/jobs/web-end"
 #define ONLY_TWO   "/api/v1/namespaces/web/configmaps/web-a-two"
@@ -98,6 +100,14 @@ static void put_3(struct world *w)
 			"metadata: {name: {{ .Release.Name }}}\n" HOOK("web-end", "pre-delete"));
 }
 
+static void put_4(struct world *w)
+{
+	charts_put_text(w, "web", "0.4.0",
+			"apiVersion: v1\n"
+			"kind: ConfigMap\n"
+			"metadata: {name: {{ .Release.Name }}}\n");
+}
+
 #define CALL(after, f) {after, DO_CALL, "call", NULL, f}
 #define BEGIN(upgrade)                                                  \
 	CALL(0, put_1), {SEC, DO_CREATE, CATALOGS, CATALOG_BODY, NULL}, \
@@ -117,7 +127,8 @@ static void put_3(struct world *w)
 #define PHASE(s, phase) {SEC, DO_UNTIL, s, "status.phase=" phase, NULL}
 #define STATE(state)    {SEC, DO_UNTIL, WEB, "@Ready=" state, NULL}
 
-/* Changed values fail, before the first write is over and after it; so does a newer version. */
+/* Changed values fail, before the first write is over and after it; so does a newer version. One that waits for approval gives
+ * way to a later one. */
 static const struct user_action ways[] = {
 	BEGIN(""),
 	PHASE(V1, "Succeeded"),
@@ -150,6 +161,12 @@ static const struct user_action ways[] = {
 	PHASE(V2, "Installing"),
 	PHASE(V2, "Failed"),
 	STATE("Degraded"),
+	UPGRADE("\"mode\":\"Manual\""),
+	CALL(SEC, put_3),
+	PHASE(V3, "AwaitingApproval"),
+	CALL(SEC, put_4),
+	PHASE(V4, "AwaitingApproval"),
+	PHASE(V3, "Superseded"), /* two never wait for approval at once */
 	{0},
 };
 

@@ -344,5 +344,6 @@ const struct scenario scenario_week = {
 	.program = &operators_program,
 	.simulate_workloads = true,
 	.lasts_ns = 8 * DAY,
+	.by_clock = true,
 	.converged = week_ends,
 };

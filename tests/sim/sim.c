@@ -262,8 +262,8 @@ int main(int argc, char **argv)
 	(void)signal(SIGABRT, on_crash);
 	(void)signal(SIGSEGV, on_crash);
 	if (o.disk)
-		return disk_check(o.seed) ? 1 : 0;
+		return disk_check(o.seed, o.every) ? 1 : 0;
 	if (o.upgrade)
-		return upgrade_check(o.seed) ? 1 : 0;
+		return upgrade_check(o.seed, o.every) ? 1 : 0;
 	return (o.exhaustive ? run_exhaustive(&o) : run_seeds(&o)) ? 1 : 0;
 }

@@ -6,11 +6,24 @@
 # scenarios, of which the kinds of faults take turns. A build with sanitizers takes fewer of both and says so.
 set -u
 build=${BUILD:-build}
+if [ "${1:-}" = --job ]; then
+	# shellcheck disable=SC2086 # words
+	set -- $2
+	name=$1
+	shift
+	"$build/sim" --edges "$build/edges.taken" "$@" >"$build/$name.log" 2>&1
+	echo $? >"$build/$name.code"
+	exit 0
+fi
 runs=200
 every=1
+lost=1             # of the pairs of an operation and a way to lose power 1 in so many
+sweep=--exhaustive # a point costs as much as three stories
 case $build in *address*)
 	runs=16
 	every=23
+	lost=4
+	sweep=--crash-only
 	;;
 esac
 runs=${SIM_RUNS:-$runs}
@@ -22,12 +35,69 @@ n=0
 bad=0
 echo "# $((story * 2)) seeds of the story; of the points of install and upgrade 1 in $every"
 
-# sim runs beside the others: later NAME ARGS... starts it, collect NAME tells.
-later() {
-	name=$1
-	shift
-	"$build/sim" --edges "$build/edges.taken" "$@" >"$build/$name.log" 2>&1
-	echo $? >"$build/$name.code"
+# A job is a line, NAME ARGUMENTS of sim; one core takes one at a time, so that none waits for the others' longest.
+jobs() {
+	echo "sim__random_faults_on_the_story --scenario story --runs $story"
+	echo "sim__random_faults_on_the_story_in_one_process --scenario story --runs $story --seed 3000 --together"
+	echo "sim__a_removal_after_a_restart_on_old_lists --scenario remove --seed 2 --together"
+	echo "sim__ten_versions_of_an_app_one_after_the_other --scenario versions --fault none"
+	echo "sim__ten_apps_live_through_a_week --scenario week --fault none"
+	echo "sim__twelve_apps_at_once_in_one_process --scenario crowd --fault none --together"
+	echo "sim__random_faults_on_a_migration --scenario migrate --runs $few"
+	echo "sim__a_story_replays_identically --scenario story --runs 3 --seed 7000 --twice"
+	echo "sim__random_faults_on_an_approval_race --scenario race --runs $few --together"
+	echo "sim__random_faults_while_objects_drift --scenario drift --runs $few"
+	echo "sim__random_faults_on_a_removal --scenario remove --runs $few --together"
+	echo "sim__random_faults_on_removal_and_return --scenario again --runs $few"
+	echo "sim__random_faults_on_a_reconcile_that_stalls --scenario stalled --runs $few"
+	echo "sim__random_faults_on_a_catalog_that_goes_bad --scenario catalog --runs $few"
+	echo "sim__all_that_can_fail --scenario ways --fault none"
+	echo "sim__a_first_install_that_fails --scenario first --fault none"
+	echo "sim__random_faults_on_all_that_can_fail --scenario ways --runs $(((few + 1) / 2))"
+	echo "sim__random_faults_on_a_first_install_in_one_process --scenario first --runs $(((few + 1) / 2)) --together"
+	echo "sim__a_strategy_is_deleted_while_its_app_lives --scenario detached --runs $few"
+	echo "sim__random_faults_on_alm_run_once --scenario oneoff --runs $few"
+	echo "sim__random_faults_on_alm_run_at_an_interval --scenario interval --runs $few"
+	echo "sim__random_faults_on_alm_run_for_objects --scenario resource --runs $few"
+	echo "sim__random_faults_on_a_canary --scenario canary --runs $(((few + 6) / 7))"
+	echo "sim__random_faults_on_what_nobody_declared --scenario sweep --runs $(((few + 4) / 5))"
+	echo "sim__random_faults_on_a_bundle --scenario bundle --runs $(((few + 9) / 10))"
+	echo "sim__a_crash_at_writes_of_a_bundle_that_sweeps --scenario bundle-sweep --crash-only --writes-only --every $((every * 16))"
+	echo "sim__two_alm_run_of_one_bundle --scenario pair --runs $(((few + 4) / 5))"
+	for s in remove drift resource; do
+		echo "sim__answers_that_overtake_each_other_on_$s --scenario $s --fault answer-held --runs $few"
+	done
+	echo "sim__a_late_write_of_an_inventory_that_is_gone --scenario resource --seed 27"
+	echo "sim__a_late_create_where_the_clock_of_the_server_is_behind --scenario oneoff --seed 172"
+	echo "sim__a_late_delete_of_what_is_wanted_again --scenario oneoff --seed 280"
+	echo "sim__random_faults_on_the_server --scenario server --runs $runs"
+	echo "sim__random_faults_on_the_toy_controller --scenario toy --runs $runs"
+	echo "sim__random_faults_in_one_process --scenario toy --runs $((runs / 2)) --seed 5000 --together"
+	echo "sim__a_seed_replays_identically --scenario toy --runs 30 --seed 9000 --twice"
+	points
+}
+# Each of these forks over all cores, and waits for the last of its forks: the next one begins meanwhile.
+points() {
+	echo "sim__one_fault_at_every_point_of_the_server --scenario server --exhaustive"
+	echo "sim__one_fault_at_every_point --scenario toy --exhaustive"
+	echo "sim__one_fault_at_every_point_in_one_process --scenario toy --exhaustive --together"
+	echo "sim__one_fault_at_every_point_of_an_install --scenario install --exhaustive --every $every"
+	echo "sim__a_token_that_ends_at_every_write_of_an_install --scenario install --exhaustive --only revoked --every $every"
+	echo "sim__a_crash_at_every_write_and_commit_of_an_install_in_one_process --scenario install --crash-only --every $every --together"
+	echo "sim__a_crash_at_every_write_and_commit_of_an_upgrade --scenario upgrade --crash-only --every $((every * 2))"
+	echo "sim__a_crash_at_every_write_and_commit_of_an_upgrade_in_one_process --scenario upgrade --crash-only --every $((every * 2)) --together"
+	echo "sim__a_crash_at_every_write_of_a_migration_and_the_upgrade_it_frees --scenario migrate --crash-only --writes-only --every $every"
+	echo "sim__a_crash_at_every_write_of_a_migration_with_other_writers --scenario writers --crash-only --writes-only --every $((every * 2))"
+	for s in oneoff interval resource; do
+		echo "sim__a_crash_at_every_write_and_commit_of_alm_run_$s --scenario $s --crash-only --every $((every * 2))"
+		echo "sim__one_fault_at_every_point_of_alm_run_$s --scenario $s --exhaustive --every $((every * 4))"
+		echo "sim__a_token_that_ends_at_a_write_of_alm_run_$s --scenario $s --exhaustive --only revoked --every $((every * 3))"
+	done
+	echo "sim__one_fault_at_points_of_a_bundle --scenario bundle --exhaustive --every $((every * 60))"
+	echo "sim__a_crash_at_writes_of_the_canaries_of_a_bundle --scenario bundle-canary --crash-only --writes-only --every $((every * 16))"
+	echo "sim__one_fault_at_every_point_of_what_nobody_declared --scenario sweep $sweep --writes-only --every $((every * 6))"
+	echo "sim__power_loss_at_every_disk_operation --disk --every $lost"
+	echo "sim__power_loss_at_every_disk_operation_of_an_upgrade_of_the_layout --upgrade --every $lost"
 }
 tell() {
 	n=$((n + 1))
@@ -39,114 +109,12 @@ tell() {
 	fi
 	sed 's/^not ok/# violation:/; s/^\([^#]\)/# \1/'
 }
-collect() {
-	code=$(cat "$build/$1.code")
-	tell "$1" "$code" <"$build/$1.log"
-}
-check() {
-	name=$1
-	shift
-	later "$name" "$@"
-	collect "$name"
-}
-
-# Seeds: one process a core, each about half of the time.
-apart() {
-	later sim__random_faults_on_the_story --scenario story --runs "$story"
-	later sim__random_faults_while_objects_drift --scenario drift --runs "$few"
-	later sim__random_faults_on_a_removal --scenario remove --runs "$few" --together
-	later sim__a_removal_after_a_restart_on_old_lists --scenario remove --seed 2 --together
-	later sim__ten_versions_of_an_app_one_after_the_other --scenario versions --fault none
-	later sim__ten_apps_live_through_a_week --scenario week --fault none
-	later sim__twelve_apps_at_once_in_one_process --scenario crowd --fault none --together
-	later sim__random_faults_on_a_migration --scenario migrate --runs "$few"
-	later sim__a_story_replays_identically --scenario story --runs 3 --seed 7000 --twice
-	later sim__random_faults_on_a_first_install_in_one_process --scenario first --runs "$(((few + 1) / 2))" --together
-	later sim__a_first_install_that_fails --scenario first --fault none
-	later sim__a_strategy_is_deleted_while_its_app_lives --scenario detached --runs "$few"
-	later sim__random_faults_on_alm_run_once --scenario oneoff --runs "$few"
-	later sim__random_faults_on_alm_run_at_an_interval --scenario interval --runs "$few"
-	later sim__random_faults_on_alm_run_for_objects --scenario resource --runs "$few"
-	later sim__random_faults_on_what_nobody_declared --scenario sweep --runs "$(((few + 4) / 5))"
-	later sim__two_alm_run_of_one_bundle --scenario pair --runs "$(((few + 4) / 5))"
-	later sim__random_faults_on_a_canary --scenario canary --runs "$(((few + 6) / 7))"
-	for s in remove drift resource; do
-		later sim__answers_that_overtake_each_other_on_$s --scenario $s --fault answer-held --runs "$few"
-	done
-	later sim__a_late_write_of_an_inventory_that_is_gone --scenario resource --seed 27
-	later sim__a_late_create_where_the_clock_of_the_server_is_behind --scenario oneoff --seed 172
-	later sim__a_late_delete_of_what_is_wanted_again --scenario oneoff --seed 280
-	later sim__random_faults_on_the_server --scenario server --runs "$runs"
-	later sim__random_faults_on_the_toy_controller --scenario toy --runs "$runs"
-	later sim__random_faults_in_one_process --scenario toy --runs "$((runs / 2))" --seed 5000 --together
-	later sim__a_seed_replays_identically --scenario toy --runs 30 --seed 9000 --twice
-}
-together() {
-	later sim__random_faults_on_the_story_in_one_process --scenario story --runs "$story" --seed 3000 --together
-	later sim__random_faults_on_an_approval_race --scenario race --runs "$few" --together
-	later sim__random_faults_on_removal_and_return --scenario again --runs "$few"
-	later sim__random_faults_on_a_reconcile_that_stalls --scenario stalled --runs "$few"
-	later sim__random_faults_on_a_catalog_that_goes_bad --scenario catalog --runs "$few"
-	later sim__all_that_can_fail --scenario ways --fault none
-	later sim__random_faults_on_all_that_can_fail --scenario ways --runs "$(((few + 1) / 2))"
-}
-apart &
-together &
-wait
-collect sim__random_faults_on_the_story
-collect sim__random_faults_on_the_story_in_one_process
-collect sim__a_removal_after_a_restart_on_old_lists
-collect sim__ten_versions_of_an_app_one_after_the_other
-collect sim__ten_apps_live_through_a_week
-collect sim__twelve_apps_at_once_in_one_process
-collect sim__random_faults_on_a_migration
-collect sim__a_story_replays_identically
-collect sim__random_faults_on_an_approval_race
-collect sim__random_faults_while_objects_drift
-collect sim__random_faults_on_a_removal
-collect sim__random_faults_on_removal_and_return
-collect sim__random_faults_on_a_reconcile_that_stalls
-collect sim__random_faults_on_a_catalog_that_goes_bad
-collect sim__all_that_can_fail
-collect sim__a_first_install_that_fails
-collect sim__random_faults_on_all_that_can_fail
-collect sim__random_faults_on_a_first_install_in_one_process
-collect sim__a_strategy_is_deleted_while_its_app_lives
-collect sim__random_faults_on_alm_run_once
-collect sim__random_faults_on_alm_run_at_an_interval
-collect sim__random_faults_on_alm_run_for_objects
-collect sim__random_faults_on_a_canary
-collect sim__random_faults_on_what_nobody_declared
-for s in remove drift resource; do
-	collect sim__answers_that_overtake_each_other_on_$s
-done
-collect sim__a_late_write_of_an_inventory_that_is_gone
-collect sim__a_late_create_where_the_clock_of_the_server_is_behind
-collect sim__a_late_delete_of_what_is_wanted_again
-collect sim__random_faults_on_the_server
-collect sim__random_faults_on_the_toy_controller
-collect sim__random_faults_in_one_process
-collect sim__a_seed_replays_identically
-
-# Points: each of these forks over all cores.
-check sim__one_fault_at_every_point_of_the_server --scenario server --exhaustive
-check sim__one_fault_at_every_point --scenario toy --exhaustive
-check sim__one_fault_at_every_point_in_one_process --scenario toy --exhaustive --together
-check sim__one_fault_at_every_point_of_an_install --scenario install --exhaustive --every "$every"
-check sim__a_token_that_ends_at_every_write_of_an_install --scenario install --exhaustive --only revoked --every "$every"
-check sim__a_crash_at_every_write_and_commit_of_an_install_in_one_process --scenario install --crash-only --every "$every" --together
-check sim__a_crash_at_every_write_and_commit_of_an_upgrade --scenario upgrade --crash-only --every "$((every * 2))"
-check sim__a_crash_at_every_write_and_commit_of_an_upgrade_in_one_process --scenario upgrade --crash-only --every "$((every * 2))" --together
-check sim__a_crash_at_every_write_of_a_migration_and_the_upgrade_it_frees --scenario migrate --crash-only --writes-only --every "$every"
-check sim__a_crash_at_every_write_of_a_migration_with_other_writers --scenario writers --crash-only --writes-only --every "$((every * 2))"
-for s in oneoff interval resource; do
-	check "sim__a_crash_at_every_write_and_commit_of_alm_run_$s" --scenario $s --crash-only --every "$((every * 2))"
-	check "sim__one_fault_at_every_point_of_alm_run_$s" --scenario $s --exhaustive --every "$((every * 4))"
-	check "sim__a_token_that_ends_at_a_write_of_alm_run_$s" --scenario $s --exhaustive --only revoked --every "$((every * 3))"
-done
-check sim__one_fault_at_every_point_of_what_nobody_declared --scenario sweep --exhaustive --writes-only --every "$((every * 6))"
-check sim__power_loss_at_every_disk_operation --disk
-check sim__power_loss_at_every_disk_operation_of_an_upgrade_of_the_layout --upgrade
+rm -f "$build"/sim__*.code
+jobs >"$build/sim.jobs"
+xargs -d '\n' -n 1 -P "$(nproc)" sh "$0" --job <"$build/sim.jobs"
+while read -r name _; do
+	tell "$name" "$(cat "$build/$name.code" || echo 1)" <"$build/$name.log"
+done <"$build/sim.jobs"
 
 # Every edge of phases and states is taken, here or by the unit test that edges.txt names.
 untaken() {

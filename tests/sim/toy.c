@@ -120,7 +120,7 @@ static void *toy_start(struct world *w UNUSED, struct loop *l, struct transport 
 {
 	struct toy *t = xcalloc(1, sizeof(*t));
 	t->client = client_new(l, transport);
-	t->queue = queue_new(l, work, t);
+	t->queue = queue_new(l, SIZE_MAX, work, t);
 	struct informer_config c = {.client = t->client,
 				    .resource = configmaps,
 				    .changed = on_change,

@@ -23,6 +23,7 @@
 /* A value that is secret by its key: in no record, Event or status. */
 #define WORLD_CANARY "canary-5ee4c0de"
 
+struct git_sim_commit;
 struct world;
 
 enum action_verb {
@@ -63,11 +64,13 @@ struct scenario {
 	const struct user_action *actions; /* ended by a target of NULL */
 	size_t points_from; /* one fault at every point: of what happens from this action on */
 	const struct program *program;
+	const struct git_sim_commit *commits; /* of its repository, git_sim.h; NULL: it has none */
 	bool simulate_workloads;
 	/* The most that the program writes without a fault, with room for a tenth; 0: not asked.
 	 * A fault may triple it. */
 	uint64_t writes;
 	int64_t lasts_ns; /* the most that the user needs; 0: 12 hours */
+	bool by_clock; /* it is over when the clock says so: no fault moves one, or what is waited for */
 	/* At the end: E_... says what is not as it must be. */
 	int (*converged)(struct world *w, struct error *err);
 	/* Sees every request that reaches the server; NULL: none. */
@@ -88,6 +91,7 @@ struct world {
 	struct loop *world_loop;
 	int64_t program_ahead_ns; /* of its wall clock; not if both are one process */
 	struct timer second;      /* crashes and jumps of the random faults */
+	uint64_t n_seconds;
 	struct prng prng;
 
 	struct loop *server_loop;

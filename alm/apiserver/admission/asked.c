@@ -3,6 +3,7 @@
 
 #include "alm/apiserver/auth/auth.h"
 #include "alm/apiserver/auth/rbac.h"
+#include "alm/apiserver/converting.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/scale.h"
@@ -251,6 +252,19 @@ static struct obj *request_of(const struct asked *a, const char *version)
 	return o;
 }
 
+/* The same object where it cannot be told. */
+static const struct obj *form_of(struct asked *a, struct asked_as *f, const struct kind *to,
+				 const struct obj *o)
+{
+	const struct kind *from = a->r->kind;
+	const struct obj *made = o;
+	if (!o || from == to || !converting_is_needed(to))
+		return convert_between(from, to, o, a->r->arena);
+	if (!f->wrong.code)
+		(void)converting_between(a->r, to, o, &made, &f->wrong);
+	return made;
+}
+
 const struct asked_as *asked_in(struct asked *a, const char *version)
 {
 	struct request *r = a->r;
@@ -263,8 +277,8 @@ const struct asked_as *asked_in(struct asked *a, const char *version)
 	struct asked_as *f = ARENA_NEW(r->arena, struct asked_as);
 	f->version = version;
 	f->in = (struct policy_input){
-		.object = own ? convert_between(from, to, a->w.object, r->arena) : a->w.object,
-		.old = own ? convert_between(from, to, a->w.old, r->arena) : a->w.old,
+		.object = own ? form_of(a, f, to, a->w.object) : a->w.object,
+		.old = own ? form_of(a, f, to, a->w.old) : a->w.old,
 		.request = obj_keep(r->arena, request_of(a, version)),
 		.space = a->w.space,
 		.who = &a->who,

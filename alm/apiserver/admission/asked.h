@@ -11,6 +11,8 @@
 struct asked_as {
 	const char *version;
 	struct policy_input in; /* but params */
+	/* Its converter (converting.h) waits, or failed: nobody is asked about it; code 0: it is there. */
+	struct error wrong;
 	struct asked_as *next;
 };
 
@@ -33,7 +35,7 @@ bool asked_delete(struct asked *ret, struct mutation *m);
 /* The creation of a subresource's own object. */
 void asked_body(struct asked *ret, struct request *r, const struct obj *body, const char *group,
 		const char *version, const char *kind, bool dry_run);
-/* Of the request's arena. */
+/* Of the request's arena; look at wrong first. */
 const struct asked_as *asked_in(struct asked *a, const char *version);
 
 #endif

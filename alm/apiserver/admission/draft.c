@@ -2,6 +2,7 @@
 #include "alm/apiserver/admission/draft.h"
 
 #include "alm/apiserver/admission/hooks_internal.h"
+#include "alm/apiserver/converting.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/scale.h"
@@ -69,7 +70,13 @@ static struct obj *back(const struct asked *asked, const struct asked_as *as,
 	if (cstr_eq(as->version, w->version))
 		return patched;
 	const struct kind *shown = kinds_find(r->server->kinds, w->group, as->version, w->resource);
-	const struct obj *form = shown ? convert_between(shown, r->kind, patched, r->arena) : NULL;
+	const struct obj *form = NULL;
+	if (shown && converting_is_needed(shown)) {
+		if (converting_between(r, r->kind, patched, &form, err) < 0)
+			return NULL;
+	} else if (shown) {
+		form = convert_between(shown, r->kind, patched, r->arena);
+	}
 	return form ? obj_keep(r->arena, obj_copy(form)) : patched;
 }
 

@@ -6,6 +6,7 @@
 #include "alm/apiserver/admission/policy_check.h"
 #include "alm/apiserver/admission/policy_expr.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/selector_check.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 
@@ -196,7 +197,7 @@ static void check_service(const struct obj *o, const char *path, struct field_er
 	check_service_path(text(o, "path"), sub(e, path, "path"), e);
 }
 
-static void check_client(const struct obj *o, const char *path, struct field_errors *e)
+void hook_check_client(const struct obj *o, const char *path, struct field_errors *e)
 {
 	bool has_url = obj_is_set(obj_get(o, "url")),
 	     has_service = obj_is_set(obj_get(o, "service"));
@@ -225,7 +226,7 @@ static void check_name(const char *name, const char *path, struct field_errors *
 			"should be a domain with at least three segments separated by dots");
 }
 
-static void check_versions(const struct obj *list, const char *path, struct field_errors *e)
+void hook_check_versions(const struct obj *list, const char *path, struct field_errors *e)
 {
 	static const char *const known[] = {"v1", "v1beta1", NULL};
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
@@ -277,9 +278,9 @@ static void check_hook(const struct obj *o, bool mutating, const char *path,
 				 "Invalid value: %lld: the timeout value must be between 1 and 30 "
 				 "seconds",
 				 (long long)timeout);
-	match_check_selector(obj_get(o, "namespaceSelector"), sub(e, path, "namespaceSelector"), e);
-	match_check_selector(obj_get(o, "objectSelector"), sub(e, path, "objectSelector"), e);
-	check_client(obj_get(o, "clientConfig"), sub(e, path, "clientConfig"), e);
+	check_label_selector(e, sub(e, path, "namespaceSelector"), obj_get(o, "namespaceSelector"));
+	check_label_selector(e, sub(e, path, "objectSelector"), obj_get(o, "objectSelector"));
+	hook_check_client(obj_get(o, "clientConfig"), sub(e, path, "clientConfig"), e);
 	if (mutating)
 		check_word(o, "reinvocationPolicy", path, again, e);
 	conditions_check(obj_get(o, "matchConditions"), sub(e, path, "matchConditions"), scope, e);
@@ -295,9 +296,9 @@ void hook_check(const struct obj *configuration, bool mutating, struct field_err
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
 		const char *path = arena_fmt(e->arena, "webhooks[%zu]", i);
 		const char *name = text(obj_at(list, i), "name");
-		check_versions(obj_get(obj_at(list, i), "admissionReviewVersions"),
-			       sub(e, path, "admissionReviewVersions"), e);
 		check_hook(obj_at(list, i), mutating, path, scope, e);
+		hook_check_versions(obj_get(obj_at(list, i), "admissionReviewVersions"),
+				    sub(e, path, "admissionReviewVersions"), e);
 		if (*name && check_again(seen, name))
 			field_errors_add(e, FIELD_DUPLICATE, sub(e, path, "name"),
 					 "Duplicate value: \"%s\"", name);

@@ -12,4 +12,8 @@
 void hook_default(struct obj *configuration, bool mutating);
 void hook_check(const struct obj *configuration, bool mutating, struct field_errors *e);
 
+/* clientConfig at path; the versions of reviews, of which one is known. Texts of errors are of e's arena. */
+void hook_check_client(const struct obj *o, const char *path, struct field_errors *e);
+void hook_check_versions(const struct obj *list, const char *path, struct field_errors *e);
+
 #endif

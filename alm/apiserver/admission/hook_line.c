@@ -135,7 +135,7 @@ static int of_service(struct apiserver *s, const struct obj *service, const char
 	ret->shown =
 		arena_fmt(a, HTTPS "%s:%lld%s", ret->server_name, (long long)number, ret->path);
 	if (find_service(&w, number, err) < 0 || find_endpoint(&w, number, &at, err) < 0)
-		return error_wrap(err, "failed to call webhook: Post \"%s\"", ret->shown);
+		return error_wrap(err, "Post \"%s\"", ret->shown);
 	ret->base_url = arena_fmt(a, strchr(at.host, ':') ? HTTPS "[%s]:%lld" : HTTPS "%s:%lld",
 				  at.host, (long long)at.port);
 	return at.simulated ? HOOK_SIMULATED : HOOK_FOUND;
@@ -149,7 +149,7 @@ static int of_url(const char *url, const char *query, struct arena *a, struct ho
 {
 	struct str rest = str_of(url);
 	if (!str_has_prefix(rest, STR(HTTPS)))
-		return error_set(err, E_INVALID, "failed to call webhook: want a URL of https");
+		return error_set(err, E_INVALID, "want a URL of https");
 	int64_t slash = str_find_char(str_sub(rest, strlen(HTTPS), rest.len), '/');
 	size_t end = slash < 0 ? rest.len : strlen(HTTPS) + (size_t)slash;
 	ret->base_url = arena_strndup(a, url, end);
@@ -167,7 +167,7 @@ int hook_target_find(struct apiserver *s, const struct obj *client_config, int64
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CA_BYTES_MAX);
 	*ret = (struct hook_target){0};
 	if (ca.len && !base64_decode(ca, &b))
-		return error_set(err, E_INVALID, "failed to call webhook: caBundle is no base64");
+		return error_set(err, E_INVALID, "caBundle is no base64");
 	if (b.len)
 		ret->ca_pem = arena_strndup(a, b.buf, b.len);
 	return obj_type(service) == OBJ_MAP

@@ -26,7 +26,7 @@ struct hook_target {
 enum { HOOK_FOUND, HOOK_SIMULATED };
 
 /* clientConfig of a webhook. HOOK_FOUND, HOOK_SIMULATED, or E_NOTFOUND, E_UNAVAILABLE with what
- * follows on `failed calling webhook "a": `. */
+ * follows on `failed to call webhook: `. */
 int hook_target_find(struct apiserver *s, const struct obj *client_config, int64_t timeout_s,
 		     struct arena *a, struct hook_target *ret, struct error *err);
 

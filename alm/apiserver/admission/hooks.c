@@ -102,6 +102,8 @@ static int applies(struct consult *c, struct error *err)
 	if (!version)
 		return 0;
 	c->as = asked_in(asked, version);
+	if (c->as->wrong.code)
+		return error_copy(err, &c->as->wrong);
 	if (!c->hook->conditions)
 		return 1;
 	CLEANUP(arena_freep) struct arena *a = arena_new(JUDGE_BYTES_MAX);
@@ -131,6 +133,7 @@ static int ask(struct consult *c, const struct hook_target *target,
 		.target = target,
 		.version = h->version,
 		.request = strbuf_str(&b),
+		.print = review_print,
 		.timeout_ns = h->timeout_s * NS_PER_S,
 	};
 	return waiting_ask(r, &q, ret, err);
@@ -151,14 +154,16 @@ int hook_consult(struct consult *c, struct error *err)
 	const struct waiting_answer *a = NULL;
 	struct error why = ERROR_INIT;
 	int rc = applies(c, err);
-	if (rc <= 0)
-		return rc < 0 ? rc : CONSULT_NONE;
+	if (rc < 0)
+		return waiting_is_wanted(r) ? CONSULT_OPEN : rc;
+	if (rc == 0)
+		return CONSULT_NONE;
 	if (check_dry_run(c, err) < 0)
 		return -err->code;
 	rc = hook_target_find(r->server, c->hook->client, c->hook->timeout_s, r->arena, &target,
 			      &why);
 	if (rc < 0)
-		return failed(c, why.msg, err);
+		return failed(c, arena_fmt(r->arena, "failed to call webhook: %s", why.msg), err);
 	if (rc == HOOK_SIMULATED) {
 		request_warn(r,
 			     "webhook \"%s\" was not asked: the Pods behind its Service are "
@@ -170,7 +175,7 @@ int hook_consult(struct consult *c, struct error *err)
 	if (rc != WAITING_DONE)
 		return rc < 0 ? rc : CONSULT_OPEN;
 	if (a->failed)
-		return failed(c, a->failed, err);
+		return failed(c, arena_fmt(r->arena, "failed to call webhook: %s", a->failed), err);
 	bool mutating = c->stage == HOOKS_MUTATING;
 	if (review_read(c->hook->version, a->uid, a->status, a->body, mutating, r->arena,
 			&c->answer, &why) < 0)

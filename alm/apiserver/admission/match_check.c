@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "alm/apiserver/admission/policy_check.h"
+#include "alm/apiserver/kinds/selector_check.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 
@@ -125,55 +126,6 @@ void match_check_rule(const struct obj *rule, const char *path, struct field_err
 		field_errors_one_of(e, arena_fmt(e->arena, "%s.scope", path), scope, scopes);
 }
 
-/* --- selectors --- */
-
-static void check_name(enum name_rule rule, const char *name, const char *path,
-		       struct field_errors *e)
-{
-	const char *fault = name_fault(rule, str_of(name));
-	if (fault)
-		field_errors_add(e, FIELD_INVALID, path, "Invalid value: \"%s\": %s", name, fault);
-}
-
-static void check_expression(const struct obj *x, const char *path, struct field_errors *e)
-{
-	const char *op = text(obj_get(x, "operator"));
-	const char *values_at = arena_fmt(e->arena, "%s.values", path);
-	const struct obj *values = obj_get(x, "values");
-	bool has = obj_len(values);
-	if (strcmp(op, "In") == 0 || strcmp(op, "NotIn") == 0) {
-		if (!has)
-			field_errors_add(e, FIELD_REQUIRED, values_at,
-					 "Required value: must be specified when `operator` is "
-					 "'In' or 'NotIn'");
-	} else if (strcmp(op, "Exists") == 0 || strcmp(op, "DoesNotExist") == 0) {
-		if (has)
-			field_errors_add(e, FIELD_FORBIDDEN, values_at,
-					 "Forbidden: may not be specified when `operator` is "
-					 "'Exists' or 'DoesNotExist'");
-	} else {
-		field_errors_add(e, FIELD_INVALID, arena_fmt(e->arena, "%s.operator", path),
-				 "Invalid value: \"%s\": not a valid selector operator", op);
-	}
-	check_name(NAME_QUALIFIED, text(obj_get(x, "key")), arena_fmt(e->arena, "%s.key", path), e);
-	for (size_t i = 0; i < obj_len(values); i++)
-		check_name(NAME_LABEL_VALUE, text(obj_at(values, i)),
-			   arena_fmt(e->arena, "%s[%zu]", values_at, i), e);
-}
-
-void match_check_selector(const struct obj *selector, const char *path, struct field_errors *e)
-{
-	const char *labels = arena_fmt(e->arena, "%s.matchLabels", path);
-	const struct obj *list = obj_get(selector, "matchExpressions");
-	OBJ_EACH (it, obj_get(selector, "matchLabels")) {
-		check_name(NAME_QUALIFIED, it.key, labels, e);
-		check_name(NAME_LABEL_VALUE, text(it.value), labels, e);
-	}
-	for (size_t i = 0; i < obj_len(list); i++)
-		check_expression(obj_at(list, i),
-				 arena_fmt(e->arena, "%s.matchExpressions[%zu]", path, i), e);
-}
-
 void match_check(const struct obj *match, const char *path, struct field_errors *e)
 {
 	static const char *const policies[] = {"Equivalent", "Exact", NULL};
@@ -184,8 +136,8 @@ void match_check(const struct obj *match, const char *path, struct field_errors 
 		field_errors_one_of(e, arena_fmt(e->arena, "%s.matchPolicy", path), policy,
 				    policies);
 	for (size_t i = 0; i < ARRAY_LEN(selectors); i++)
-		match_check_selector(obj_get(match, selectors[i]),
-				     arena_fmt(e->arena, "%s.%s", path, selectors[i]), e);
+		check_label_selector(e, arena_fmt(e->arena, "%s.%s", path, selectors[i]),
+				     obj_get(match, selectors[i]));
 	for (size_t k = 0; k < ARRAY_LEN(rules); k++) {
 		const struct obj *list = obj_get(match, rules[k]);
 		for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)

@@ -100,6 +100,8 @@ static int mutate(struct walk *w, const struct policy *policy, size_t i, const c
 	struct policy_mutated made;
 	asked_draft(&asked, m);
 	const struct asked_as *as = asked_in(&asked, version);
+	if (as->wrong.code)
+		return error_copy(err, &as->wrong);
 	const struct kind *k =
 		kinds_find(m->r->server->kinds, asked.w.group, as->version, asked.w.resource);
 	bool scale = cstr_eq(asked.body_kind, "Scale");
@@ -126,7 +128,10 @@ static int invoke(struct walk *w, const struct policy *policy, const char *versi
 				    ns ? ns : "", name ? name : "");
 	struct asked asked;
 	asked_draft(&asked, m);
-	struct policy_input in = asked_in(&asked, version)->in;
+	const struct asked_as *as = asked_in(&asked, version);
+	if (as->wrong.code)
+		return error_copy(err, &as->wrong);
+	struct policy_input in = as->in;
 	in.params = params;
 	bool applies = policy_applies(policy, &in, a, &why);
 	if (why)

@@ -30,6 +30,7 @@ struct check {
 	struct obj *failures; /* for the audit log: what failed where Audit is asked for */
 	int code;             /* of the first denial; 0: none */
 	const char *message;
+	const struct error *wrong; /* of a form that is not there; NULL: all are */
 };
 
 static bool acts(const struct check *c, const char *action)
@@ -138,6 +139,10 @@ static void check_binding(struct check *c, const struct head *policy_head)
 		return;
 	const struct policy *policy = policy_cache_get(&c->p->cache, policy_head, c->policy);
 	const struct asked_as *as = asked_in(asked, version);
+	if (as->wrong.code) {
+		c->wrong = &as->wrong;
+		return;
+	}
 	if (!k || !obj_path(binding, "spec.paramRef")) {
 		judge(c, policy, as, NULL);
 		return;
@@ -170,7 +175,7 @@ static int check_all(struct asked *asked, struct error *err)
 		.p = p, .asked = asked, .failures = obj_keep(asked->r->arena, obj_list())};
 	struct bound_list bound;
 	policy_index_find(p->index, asked->w.group, asked->w.resource, asked->r->arena, &bound);
-	for (size_t i = 0; i < bound.n && !c.code; i++) {
+	for (size_t i = 0; i < bound.n && !c.code && !c.wrong; i++) {
 		c.binding = head_obj_hot(bound.items[i].binding);
 		c.binding_name = bound.items[i].binding->name;
 		c.policy = head_obj_hot(bound.items[i].policy);
@@ -181,6 +186,8 @@ static int check_all(struct asked *asked, struct error *err)
 		CLEANUP(xfreep) char *text = json_text(c.failures);
 		request_annotate(asked->r, FAILED_KEY, str_of(text));
 	}
+	if (c.wrong)
+		return error_copy(err, c.wrong);
 	return c.code ? refused(&c, err) : 0;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/admission/policy_expr.h"
+#include "alm/apiserver/kinds/selector_check.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -336,6 +337,7 @@ static void check_param_ref(const struct obj *ref, struct field_errors *e)
 		return;
 	if (!*name && !obj_has(ref, "selector"))
 		required(e, "spec.paramRef", "one of name or selector must be specified");
+	check_label_selector(e, "spec.paramRef.selector", obj_get(ref, "selector"));
 	if (*name && obj_has(ref, "selector")) {
 		field_errors_add(e, FIELD_FORBIDDEN, "spec.paramRef.name", "%s", both);
 		field_errors_add(e, FIELD_FORBIDDEN, "spec.paramRef.selector", "%s", both);

@@ -22,7 +22,6 @@ void mutating_binding_check(const struct obj *binding, struct field_errors *e);
 /* matchConstraints, matchResources (match_check.c). */
 void match_check(const struct obj *match, const char *path, struct field_errors *e);
 void match_check_rule(const struct obj *rule, const char *path, struct field_errors *e);
-void match_check_selector(const struct obj *selector, const char *path, struct field_errors *e);
 /* matchConditions of a policy or a webhook. */
 struct policy_scope;
 void conditions_check(const struct obj *list, const char *list_at, const struct policy_scope *s,

@@ -40,8 +40,7 @@ void review_print(const char *version, const char *uid, struct str request, stru
 
 /* --- what is answered --- */
 
-/* As client-go words an answer that is no success. */
-static int http_fault(int status, struct error *err)
+const char *review_http_fault(int status, struct arena *a)
 {
 	static const struct {
 		int status;
@@ -49,6 +48,7 @@ static int http_fault(int status, struct error *err)
 	} words[] = {
 		{400, "the server rejected our request for an unknown reason"},
 		{401, "the server has asked for the client to provide credentials"},
+		{403, "unknown"},
 		{404, "the server could not find the requested resource"},
 		{405, "the server does not allow this method on the requested resource"},
 		{406, "the server was unable to respond with a content type that the client "
@@ -62,19 +62,18 @@ static int http_fault(int status, struct error *err)
 		{504, "the server was unable to return a response in the time allotted, but may "
 		      "still be processing the request"},
 	};
+	if (status >= 200 && status <= 206)
+		return NULL;
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (words[i].status == status)
-			return error_set(err, E_IO, "failed to call webhook: %s", words[i].text);
+			return words[i].text;
 	if (status >= 500)
-		return error_set(err, E_IO,
-				 "failed to call webhook: an error on the server (\"unknown\") has "
-				 "prevented the request from succeeding");
-	return status == 403
-		       ? error_set(err, E_IO, "failed to call webhook: unknown")
-		       : error_set(err, E_IO,
-				   "failed to call webhook: the server responded with the status "
-				   "code %d but did not return more information",
-				   status);
+		return "an error on the server (\"unknown\") has prevented the request from "
+		       "succeeding";
+	return arena_fmt(a,
+			 "the server responded with the status code %d but did not return more "
+			 "information",
+			 status);
 }
 
 static int invalid(struct error *err, const char *why)
@@ -88,30 +87,35 @@ static int failed(struct error *err, const char *why)
 }
 
 /* A body without apiVersion or kind is taken for a review, and told that it says so not. */
+const char *review_kind_fault(const struct obj *o, const char *group, const char *version,
+			      const char *want, struct arena *a, bool *ret_bare)
+{
+	const char *g = "", *v = "", *kind = meta_kind(o), *api = meta_api_version(o);
+	*ret_bare = !api || !*api || !kind || !*kind;
+	if (api)
+		gvk_split_api_version(api, a, &g, &v);
+	if (cstr_eq(g, group) && cstr_eq(v, version) && cstr_eq(kind, want))
+		return NULL;
+	if (*ret_bare)
+		return arena_fmt(a,
+				 "expected webhook response of %s/%s, Kind=%s, got %s/%s, Kind=%s",
+				 group, version, want, g, v, kind ? kind : "");
+	if (cstr_eq(g, group) && cstr_eq(kind, want))
+		return arena_fmt(a, "converting (%s.%s) to (%s.%s): unknown conversion", v, want,
+				 version, want);
+	return arena_fmt(a,
+			 "no kind \"%s\" is registered for version \"%s\" in scheme "
+			 "\"pkg/runtime/scheme.go:111\"",
+			 kind, api);
+}
+
 static int check_kind(const struct obj *o, const char *version, struct arena *a, struct error *err)
 {
-	const char *group = "", *v = "", *kind = meta_kind(o), *api = meta_api_version(o);
-	bool bare = !api || !*api || !kind || !*kind;
-	if (bare && cstr_eq(version, "v1beta1")) /* as the first webhooks answered */
+	bool bare;
+	const char *fault = review_kind_fault(o, GROUP, version, "AdmissionReview", a, &bare);
+	if (!fault || (bare && cstr_eq(version, "v1beta1"))) /* as the first webhooks answered */
 		return 0;
-	if (api)
-		gvk_split_api_version(api, a, &group, &v);
-	if (cstr_eq(group, GROUP) && cstr_eq(v, version) && cstr_eq(kind, "AdmissionReview"))
-		return 0;
-	if (!bare && cstr_eq(group, GROUP) && cstr_eq(kind, "AdmissionReview"))
-		return failed(err, arena_fmt(a,
-					     "converting (%s.AdmissionReview) to "
-					     "(%s.AdmissionReview): unknown conversion",
-					     v, version));
-	if (!bare)
-		return failed(err, arena_fmt(a,
-					     "no kind \"%s\" is registered for version \"%s\" in "
-					     "scheme \"pkg/runtime/scheme.go:111\"",
-					     kind, api));
-	return invalid(err, arena_fmt(a,
-				      "expected webhook response of " GROUP
-				      "/%s, Kind=AdmissionReview, got %s/%s, Kind=%s",
-				      version, group, v, kind ? kind : ""));
+	return bare ? invalid(err, fault) : failed(err, fault);
 }
 
 /* Of the first byte that is no base64. */
@@ -205,36 +209,47 @@ static const struct obj *set_member(const struct obj *o, const char *key)
 }
 
 /* As Go says it of what is no object; text that is no JSON is a string to its YAML. */
-static int no_object(enum obj_type type, struct error *err)
+static const char *no_object(enum obj_type type, struct arena *a)
 {
-	return error_set(
-		err, E_INVALID,
-		"failed to call webhook: couldn't get version/kind; json parse error: json: "
-		"cannot unmarshal %s into Go value of type struct { APIVersion string "
-		"\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
-		"\"json:\\\"kind,omitempty\\\"\" }",
-		type == OBJ_ABSENT ? "string"
-		: type == OBJ_BOOL ? "bool"
-				   : obj_type_name(type));
+	return arena_fmt(a,
+			 "couldn't get version/kind; json parse error: json: cannot unmarshal %s "
+			 "into Go value of type struct { APIVersion string "
+			 "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
+			 "\"json:\\\"kind,omitempty\\\"\" }",
+			 type == OBJ_ABSENT ? "string"
+			 : type == OBJ_BOOL ? "bool"
+					    : obj_type_name(type));
+}
+
+const struct obj *review_parse(struct str body, struct arena *a, const char **why)
+{
+	struct error inner = ERROR_INIT;
+	struct obj *o = NULL;
+	if (json_parse(body, &o, &inner) < 0) {
+		*why = no_object(OBJ_ABSENT, a);
+		return NULL;
+	}
+	obj_keep(a, o);
+	if (obj_type(o) == OBJ_MAP)
+		return o;
+	*why = no_object(obj_type(o), a);
+	return NULL;
 }
 
 int review_read(const char *version, const char *uid, int status, struct str body, bool mutating,
 		struct arena *a, struct review_answer *ret, struct error *err)
 {
-	struct error inner = ERROR_INIT;
-	struct obj *o = NULL;
-	if (status < 200 || status > 206)
-		return http_fault(status, err);
+	const char *fault = review_http_fault(status, a);
+	if (fault)
+		return failed(err, fault);
 	if (!body.len)
 		return failed(err, arena_fmt(a,
 					     "0-length response with status code: %d and content "
 					     "type: application/json",
 					     status));
-	if (json_parse(body, &o, &inner) < 0)
-		return no_object(OBJ_ABSENT, err);
-	obj_keep(a, o);
-	if (obj_type(o) != OBJ_MAP)
-		return no_object(obj_type(o), err);
+	const struct obj *o = review_parse(body, a, &fault);
+	if (!o)
+		return failed(err, fault);
 	const struct obj *response = set_member(o, "response");
 	if (response && obj_type(response) != OBJ_MAP)
 		return invalid(err, "response is no object");

@@ -27,6 +27,16 @@ struct review_answer {
 	const struct obj *status, *warnings, *annotations, *patch;
 };
 
+/* As client-go words an answer that is no success; NULL: it is one. */
+const char *review_http_fault(int status, struct arena *a);
+/* The body, which is to be a review of that kind; of the arena. NULL: *why says why it is none. */
+const struct obj *review_parse(struct str body, struct arena *a, const char **why);
+
+/* Of what review_parse() gave: why it is no review of that kind; NULL: it is one. *ret_bare: it says no kind at all, which is told of v1
+ * alone. */
+const char *review_kind_fault(const struct obj *o, const char *group, const char *version,
+			      const char *want, struct arena *a, bool *ret_bare);
+
 /* status: of HTTP. The error says why it is no answer, as it follows on `failed calling webhook "a": `. */
 int review_read(const char *version, const char *uid, int status, struct str body, bool mutating,
 		struct arena *a, struct review_answer *ret, struct error *err);

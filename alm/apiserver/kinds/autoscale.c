@@ -53,7 +53,7 @@ static struct obj *decoded(struct obj *list, const char *type)
 	bool good = list && t;
 	for (size_t i = 0; good && i < obj_len(list); i++)
 		good = obj_type(obj_at(list, i)) == OBJ_MAP &&
-		       api_decode(t, obj_at_mut(list, i), NULL, NULL, &ignored) == 0;
+		       api_decode(t, API_JSON_TEXT, obj_at_mut(list, i), NULL, NULL, &ignored) == 0;
 	if (good)
 		return list;
 	obj_unref(list);
@@ -289,11 +289,12 @@ void autoscaler_default_v1(struct obj *o)
 	set_annotations(o, annotations);
 }
 
-const char *autoscaler_too_much(const struct obj *o)
+const char *autoscaler_too_much(const struct obj *o, bool is_status)
 {
 	const struct obj *annotations = obj_path(o, "metadata.annotations");
 	for (size_t i = 0; i < ARRAY_LEN(made_here); i++)
-		if (is_too_much(obj_as_string(obj_get(annotations, made_here[i]))))
+		if (is_of_status(made_here[i]) == is_status &&
+		    is_too_much(obj_as_string(obj_get(annotations, made_here[i]))))
 			return made_here[i];
 	return NULL;
 }

@@ -17,8 +17,9 @@ void autoscaler_to_v1(struct obj *o);
 void autoscaler_from_v1(struct obj *o);
 /* minReplicas, and the target of v1: what else has defaults has them in v2 alone. */
 void autoscaler_default_v1(struct obj *o);
-/* The annotation of o that is not read for its size; NULL: none is. */
-const char *autoscaler_too_much(const struct obj *o);
+/* The annotation of o that is not read for its size, of those that are a client's to write there: in the status, or
+ * besides it; NULL: none is. */
+const char *autoscaler_too_much(const struct obj *o, bool is_status);
 /* Annotations of these names are the conversion's own: a client's are dropped, in either version. */
 void autoscaler_forget(struct obj *o);
 /* The status that stands in annotations is what before (NULL: none) has, whatever o says; both as v1. */

@@ -5,6 +5,8 @@
 
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/class_check.h"
+#include "alm/apiserver/kinds/defaults.h"
+#include "alm/apiserver/kinds/device_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/flow_check.h"
 #include "alm/apiserver/kinds/limit_range.h"
@@ -14,7 +16,9 @@
 #include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/apiserver/kinds/rights_check.h"
 #include "alm/apiserver/kinds/scaler_check.h"
+#include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/storage_check.h"
+#include "alm/apiserver/kinds/volume_check.h"
 #include "alm/obj/query/selector.h"
 
 static void at_least_zero(struct field_errors *e, const struct obj *o, const char *path)
@@ -34,12 +38,15 @@ static void check_selector(struct field_errors *e, const struct obj *o, const ch
 			!obj_len(obj_get(selector, "matchExpressions"));
 	if (!selector && !cstr_eq(kind, "daemonset")) /* sic */
 		check_required(e, "spec.selector", NULL);
+	check_label_selector(e, "spec.selector", selector);
 	if (is_empty) {
 		field_errors_add(e, FIELD_INVALID, "spec.selector",
 				 "Invalid value: {}: empty selector is invalid for %s", kind);
 		return;
 	}
-	if (selector_from_obj(selector, &s, &ignored) == 0 && !selector_matches(s, labels))
+	if (selector_from_obj(selector, &s, &ignored) < 0)
+		check_invalid(e, "spec.selector", selector, "invalid label selector");
+	else if (!selector_matches(s, labels))
 		check_invalid(e, "spec.template.metadata.labels", labels,
 			      "`selector` does not match template `labels`");
 }
@@ -91,34 +98,57 @@ static void daemon_set(struct field_errors *e, const struct obj *o)
 	check_template(e, o);
 }
 
-static void check_claim(struct field_errors *e, const char *path, const struct obj *spec)
-{
-	static const char *const modes[] = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce",
-					    "ReadWriteOncePod", NULL};
-	const struct obj *list = obj_get(spec, "accessModes");
-	const char *field = arena_fmt(e->arena, "%s.accessModes", path);
-	if (!obj_len(list))
-		check_required(e, field, "at least 1 access mode is required");
-	for (size_t i = 0; i < obj_len(list); i++)
-		field_errors_one_of(e, field, obj_as_string(obj_at(list, i)), modes);
-	if (!obj_path(spec, "resources.requests.storage"))
-		check_required(e, arena_fmt(e->arena, "%s.resources[storage]", path), NULL);
-}
-
 static void stateful_set(struct field_errors *e, const struct obj *o)
 {
 	const struct obj *claims = obj_path(o, "spec.volumeClaimTemplates");
 	at_least_zero(e, o, "spec.replicas");
 	check_selector(e, o, "statefulset");
 	for (size_t i = 0; i < obj_len(claims); i++)
-		check_claim(e, arena_fmt(e->arena, "spec.volumeClaimTemplates[%zu].spec", i),
-			    obj_get(obj_at(claims, i), "spec"));
+		check_claim_spec(e, arena_fmt(e->arena, "spec.volumeClaimTemplates[%zu].spec", i),
+				 obj_get(obj_at(claims, i), "spec"));
 	check_template(e, o);
 }
 
-static void claim(struct field_errors *e, const struct obj *o)
+static void pod_template(struct field_errors *e, const struct obj *o)
 {
-	check_claim(e, "spec", obj_get(o, "spec"));
+	check_pod_spec(e, "template.spec", obj_path(o, "template.spec"), NULL);
+}
+
+static void replication_controller(struct field_errors *e, const struct obj *o)
+{
+	const struct obj *selector = obj_path(o, "spec.selector");
+	const struct obj *labels = obj_path(o, "spec.template.metadata.labels");
+	bool matches = true;
+	at_least_zero(e, o, "spec.minReadySeconds");
+	if (!obj_len(selector))
+		check_required(e, "spec.selector", NULL);
+	at_least_zero(e, o, "spec.replicas");
+	if (!obj_path(o, "spec.template")) {
+		check_required(e, "spec.template", NULL);
+		return;
+	}
+	OBJ_EACH (it, selector)
+		matches = matches && obj_equal(it.value, obj_get(labels, it.key));
+	if (!matches)
+		check_invalid(e, "spec.template.metadata.labels", labels,
+			      "`selector` does not match template `labels`");
+	check_template(e, o);
+}
+
+static void namespace_spec(struct field_errors *e, const struct obj *o)
+{
+	static const char *const known[] = {"kubernetes", "orphan", "foregroundDeletion", NULL};
+	const struct obj *list = obj_path(o, "spec.finalizers");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *name = obj_as_string(obj_at(list, i));
+		const char *fault = name ? name_fault(NAME_QUALIFIED, str_of(name)) : NULL;
+		if (fault)
+			check_invalid_text(e, "spec.finalizers", name, fault);
+		else if (name && !strchr(name, '/') && !cstr_in(name, known))
+			check_invalid_text(e, "spec.finalizers", name,
+					   "name is neither a standard finalizer name nor is it "
+					   "fully qualified");
+	}
 }
 
 static void pod(struct field_errors *e, const struct obj *o)
@@ -155,18 +185,47 @@ static void cron_job(struct field_errors *e, const struct obj *o)
 {
 	if (check_is_empty(obj_get(o, "spec"), "schedule"))
 		check_required(e, "spec.schedule", NULL);
-	check_job(e, "spec.jobTemplate.spec", obj_path(o, "spec.jobTemplate.spec"));
+	const struct obj *spec = obj_path(o, "spec.jobTemplate.spec");
+	check_job(e, "spec.jobTemplate.spec", spec);
+	if (obj_has(spec, "selector")) {
+		check_invalid(e, "spec.jobTemplate.spec.selector", obj_get(spec, "selector"),
+			      "`selector` will be auto-generated");
+		check_said_of(e, obj_get(spec, "selector"));
+	}
+	if (obj_flag(spec, "manualSelector", false)) {
+		field_errors_add(e, FIELD_NOT_SUPPORTED, "spec.jobTemplate.spec.manualSelector",
+				 "Unsupported value: true: supported values: \"nil\", \"false\"");
+		check_said_of(e, obj_get(spec, "manualSelector"));
+	}
 }
 
 /* --- policy --- */
 
+static void check_percent(struct field_errors *e, const char *path, const struct obj *v)
+{
+	const char *text = obj_as_string(v);
+	size_t digits = text ? strspn(text, "0123456789") : 0;
+	int64_t n = 0;
+	if (text && (!digits || strcmp(text + digits, "%") != 0))
+		check_invalid_text(e, path, text,
+				   "a valid percent string must be a numeric string followed by an "
+				   "ending '%' (e.g. '1%',  or '93%', regex used for validation is "
+				   "'[0-9]+%')");
+	else if (text && (!str_parse_i64(str_n(text, digits), &n) || n > 100))
+		check_invalid_text(e, path, text, "must not be greater than 100%");
+}
+
 static void budget(struct field_errors *e, const struct obj *o)
 {
-	at_least_zero(e, o, "spec.minAvailable");
-	at_least_zero(e, o, "spec.maxUnavailable");
+	static const char *const numbers[] = {"spec.minAvailable", "spec.maxUnavailable"};
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		at_least_zero(e, o, numbers[i]);
+		check_percent(e, numbers[i], obj_path(o, numbers[i]));
+	}
 	if (obj_path(o, "spec.minAvailable") && obj_path(o, "spec.maxUnavailable"))
 		check_invalid(e, "spec", obj_get(o, "spec"),
 			      "minAvailable and maxUnavailable cannot be both set");
+	check_label_selector(e, "spec.selector", obj_path(o, "spec.selector"));
 }
 
 /* --- secrets --- */
@@ -219,14 +278,23 @@ static void selector_kept(struct field_errors *e, const struct obj *o, const str
 	kept_where_set(e, o, before, "spec.selector");
 }
 
-static void job_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
+/* What was stored before there was a default has it now. */
+static void job_kept(struct field_errors *e, const struct obj *now, const struct obj *then)
 {
+	static const char *const fixed[] = {"spec.podFailurePolicy", "spec.backoffLimitPerIndex",
+					    "spec.managedBy", "spec.successPolicy"};
+	CLEANUP(obj_unrefp) struct obj *o = obj_copy(now);
+	CLEANUP(obj_unrefp) struct obj *before = obj_copy(then);
+	defaults_set(o, "batch", "jobs");
+	defaults_set(before, "batch", "jobs");
 	bool indexed = cstr_eq(obj_str(o, "spec.completionMode"), "Indexed");
 	if (!indexed) /* an indexed one is elastic */
 		kept_where_set(e, o, before, "spec.completions");
 	kept_where_set(e, o, before, "spec.selector");
 	if (!obj_flag(before, "spec.suspend", false)) /* a suspended one may be placed anew */
 		kept_where_set(e, o, before, "spec.template");
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+		check_kept(e, fixed[i], o, before);
 }
 
 static void stateful_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
@@ -260,6 +328,7 @@ enum order {
 	CHECK_FIRST,
 	KEEP_FIRST, /* what may not change is told in front of what is wrong */
 	KEEP_ALONE, /* of an update nothing else is judged */
+	CHECK_TWICE /* the real server does, so each cause stands twice */
 };
 
 /* clang-format off */
@@ -274,10 +343,15 @@ static const struct {
 	{"", "endpoints", {"subsets"}, check_endpoints, NULL, 0},
 	{"", "limitranges", {"spec"}, limit_range_check, NULL, 0},
 	{"", "nodes", {"spec"}, check_node, node_kept, 0},
-	{"", "persistentvolumeclaims", {"spec"}, claim, NULL, 0},
+	{"", "namespaces", {"spec"}, namespace_spec, NULL, 0},
+	{"", "persistentvolumeclaims", {"spec"}, check_claim, claim_kept, 0},
+	{"", "persistentvolumes", {"spec"}, check_volume, volume_kept, CHECK_TWICE},
 	{"", "pods", {"spec"}, pod, NULL, 0},
+	{"", "podtemplates", {"template"}, pod_template, NULL, 0},
+	{"", "replicationcontrollers", {"spec"}, replication_controller, NULL, 0},
 	{"", "resourcequotas", {"spec"}, quota_check_spec, quota_check_kept, 0},
 	{"", "secrets", {"data", "type"}, secret, NULL, 0},
+	{"apiregistration.k8s.io", "apiservices", {"spec"}, check_api_service, NULL, 0},
 	{"apps", "controllerrevisions", {"data"}, check_revision, revision_kept, KEEP_FIRST},
 	{"apps", "daemonsets", {"spec"}, daemon_set, selector_kept, 0},
 	{"apps", "deployments", {"spec"}, deployment, selector_kept, 0},
@@ -285,7 +359,7 @@ static const struct {
 	{"apps", "statefulsets", {"spec"}, stateful_set, stateful_kept, 0},
 	{"autoscaling", "horizontalpodautoscalers", {"spec"}, check_autoscaler, NULL, 0},
 	{"batch", "cronjobs", {"spec"}, cron_job, NULL, 0},
-	{"batch", "jobs", {"spec"}, job, job_kept, 0},
+	{"batch", "jobs", {"spec"}, job, job_kept, CHECK_TWICE},
 	{"discovery.k8s.io", "endpointslices", {"addressType", "endpoints", "ports"}, check_endpoint_slice, endpoint_slice_kept, 0},
 	{"flowcontrol.apiserver.k8s.io", "flowschemas", {"spec"}, check_flow_schema, NULL, 0},
 	{"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", {"spec"}, check_priority_level, NULL, 0},
@@ -300,6 +374,8 @@ static const struct {
 	{"rbac.authorization.k8s.io", "clusterroles", {"rules", "aggregationRule"}, check_cluster_role, NULL, 0},
 	{"rbac.authorization.k8s.io", "rolebindings", {"subjects", "roleRef"}, check_role_binding, role_ref_kept, 0},
 	{"rbac.authorization.k8s.io", "roles", {"rules"}, check_role, NULL, 0},
+	{"resource.k8s.io", "resourceclaims", {"spec"}, check_device_claim, device_claim_kept, 0},
+	{"resource.k8s.io", "resourceclaimtemplates", {"spec"}, check_device_template, device_claim_kept, 0},
 	{"scheduling.k8s.io", "priorityclasses", {"value", "preemptionPolicy", "globalDefault"}, check_priority_class, priority_class_kept, KEEP_ALONE},
 	{"storage.k8s.io", "csidrivers", {"spec"}, check_csi_driver, csi_driver_kept, 0},
 	{"storage.k8s.io", "csinodes", {"spec"}, check_csi_node, csi_node_kept, 0},
@@ -320,6 +396,25 @@ static bool is_changed(const struct obj *a, const struct obj *b, const char *con
 	return false;
 }
 
+/* On an update, without what is said of a text that stood in the same field before. */
+static void check_anew(void (*check)(struct field_errors *e, const struct obj *o),
+		       struct field_errors *e, const struct obj *o, const struct obj *before,
+		       bool twice)
+{
+	CLEANUP(arena_freep) struct arena *a = NULL;
+	struct field_errors was;
+	size_t from = e->n;
+	check(e, o);
+	if (twice)
+		check(e, o);
+	if (!before || e->n == from)
+		return;
+	a = arena_new(FIELD_ERRORS_BYTES_MAX);
+	field_errors_init(&was, a);
+	check(&was, before);
+	check_forgive(e, from, &was);
+}
+
 void builtin_check(const char *group, const char *plural, const struct obj *o,
 		   const struct obj *before, struct field_errors *e)
 {
@@ -329,11 +424,12 @@ void builtin_check(const char *group, const char *plural, const struct obj *o,
 			continue;
 		bool keeps = before && kinds[i].keep;
 		enum order order = kinds[i].order;
-		if (keeps && order != CHECK_FIRST)
+		bool keep_later = order == CHECK_FIRST || order == CHECK_TWICE;
+		if (keeps && !keep_later)
 			kinds[i].keep(e, o, before);
 		if (!keeps || order != KEEP_ALONE)
-			kinds[i].check(e, o);
-		if (keeps && order == CHECK_FIRST)
+			check_anew(kinds[i].check, e, o, before, before && order == CHECK_TWICE);
+		if (keeps && keep_later)
 			kinds[i].keep(e, o, before);
 	}
 }

@@ -10,7 +10,9 @@
 #include "alm/obj/obj.h"
 
 /* o is defaulted; before NULL: create. What was stored and is not changed is not judged again: a
- * former release took it. */
+ * former release took it. That is so of a whole spec, and of each text in one that is changed elsewhere: an
+ * address, a range, the value of a label that stood in a field of the same name (KEP-4858). Not of a field that is
+ * missing, nor of what check_forgive() (field_check.h) cannot tell. */
 void builtin_check(const char *group, const char *plural, const struct obj *o,
 		   const struct obj *before, struct field_errors *e);
 

@@ -76,6 +76,14 @@ static void show_as(const struct kind *k, struct obj *o, bool shaped, struct are
 	}
 }
 
+/* Of another version, which only its converter makes one of this. */
+static bool is_foreign(const struct kind *k, const struct text *t, const struct obj *o,
+		       struct arena *a)
+{
+	return k->converter && t->stamp != k->stamp &&
+	       !cstr_eq(obj_str(o, "apiVersion"), kind_api_version(k, a));
+}
+
 struct obj *convert_read(const struct kind *k, struct text *t, struct arena *a)
 {
 	struct obj *o = NULL;
@@ -83,7 +91,8 @@ struct obj *convert_read(const struct kind *k, struct text *t, struct arena *a)
 	if (json_parse(text_str(t), &o, &err) < 0)
 		return NULL;
 	obj_keep(a, o);
-	show_as(k, o, t->stamp == k->stamp, a);
+	if (!is_foreign(k, t, o, a))
+		show_as(k, o, t->stamp == k->stamp, a);
 	return o;
 }
 
@@ -120,7 +129,7 @@ void convert_print(const struct kind *k, struct text *t, bool item, struct strbu
 	CLEANUP(strbuf_release) struct strbuf json = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 2);
 	if (o)
 		json_print(o, &json);
-	if ((k->flags & KIND_STORAGE) && str_eq(strbuf_str(&json), text_str(t)))
+	if ((k->flags & KIND_STORAGE) && !k->converter && str_eq(strbuf_str(&json), text_str(t)))
 		t->stamp = k->stamp;
 	print_item(k, strbuf_str(&json), item, b);
 }

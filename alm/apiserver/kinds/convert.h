@@ -3,7 +3,8 @@
  *
  * Reading rewrites apiVersion, then prunes and defaults by the schema of that version
  * (conversion strategy None); events, CRDs of v1beta1 and autoscalers of v1 have other fields. A text that is known to be in that form already (its stamp is that of
- * the kind) is served byte for byte.
+ * the kind) is served byte for byte. Of a kind with a converter (converting.h) what is stored in another
+ * version stays in that.
  */
 #ifndef ALM_APISERVER_KINDS_CONVERT_H
 #define ALM_APISERVER_KINDS_CONVERT_H

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "alm/apiserver/admission/conversion.h"
+#include "alm/apiserver/admission/hook_check.h"
 #include "alm/apiserver/kinds/crd_internal.h"
 #include "alm/apiserver/kinds/crd_kind.h"
 #include "alm/base/hash.h"
@@ -31,8 +33,11 @@ void crd_default(struct obj *o)
 		if (!obj_str(names, "listKind"))
 			obj_set(names, "listKind", obj_stringf("%sList", kind));
 	}
-	if (obj_type(spec) == OBJ_MAP && !obj_str(spec, "conversion.strategy"))
+	if (obj_type(spec) == OBJ_MAP && !obj_is_set(obj_get(spec, "conversion")))
 		obj_set_path(spec, "conversion.strategy", obj_string("None"));
+	if (obj_type(obj_path(spec, "conversion.webhook.clientConfig.service")) == OBJ_MAP &&
+	    !obj_is_set(obj_path(spec, "conversion.webhook.clientConfig.service.port")))
+		obj_set_path(spec, "conversion.webhook.clientConfig.service.port", obj_int(443));
 	obj_del(spec, "preserveUnknownFields");
 }
 
@@ -160,32 +165,46 @@ static void check_stored_versions(const struct obj *o, struct field_errors *e)
 	}
 }
 
-/* A converter is taken and not called (crd.h). */
-static void check_conversion(const struct obj *o, struct field_errors *e)
+/* Under the names that the real server has inside. */
+static void check_converter(const struct obj *webhook, const struct obj *before,
+			    struct field_errors *e)
 {
-	const char *strategy = obj_str(o, "spec.conversion.strategy");
-	const struct obj *webhook = obj_path(o, "spec.conversion.webhook");
-	if (!strategy || cstr_eq(strategy, "None"))
-		return;
-	if (!crd_has_converter(o)) {
-		field_errors_add(
-			e, FIELD_NOT_SUPPORTED, "spec.conversion.strategy",
-			"Unsupported value: \"%s\": supported values: \"None\", \"Webhook\"",
-			strategy);
-		return;
-	}
-	if (!obj_len(obj_get(webhook, "conversionReviewVersions")))
-		field_errors_add(e, FIELD_REQUIRED,
-				 "spec.conversion.webhook.conversionReviewVersions",
-				 "Required value");
-	if (obj_type(obj_get(webhook, "clientConfig")) != OBJ_MAP)
-		field_errors_add(e, FIELD_REQUIRED, "spec.conversion.webhook.clientConfig",
-				 "Required value");
+	static const char client[] = "spec.conversion.webhookClientConfig";
+	static const char versions[] = "spec.conversion.conversionReviewVersions";
+	const struct obj *list = obj_get(webhook, "conversionReviewVersions");
+	const struct obj *last = obj_path(before, "spec.conversion");
+	if (obj_type(obj_get(webhook, "clientConfig")) == OBJ_MAP)
+		hook_check_client(obj_get(webhook, "clientConfig"), client, e);
+	else
+		field_errors_add(e, FIELD_REQUIRED, client,
+				 "Required value: required when strategy is set to Webhook");
+	if (!obj_len(list))
+		field_errors_add(e, FIELD_REQUIRED, versions, "Required value");
+	else if (!before || !crd_has_converter(before) || conversion_version(last))
+		hook_check_versions(list, versions, e);
 }
 
-bool crd_has_converter(const struct obj *o)
+static void check_conversion(const struct obj *o, const struct obj *before, struct field_errors *e)
 {
-	return cstr_eq(obj_str(o, "spec.conversion.strategy"), "Webhook");
+	static const char *const strategies[] = {"None", "Webhook", NULL};
+	const char *strategy = obj_str(o, "spec.conversion.strategy");
+	const struct obj *webhook = obj_path(o, "spec.conversion.webhook");
+	if (crd_has_converter(o)) {
+		check_converter(webhook, before, e);
+		return;
+	}
+	if (!strategy || !*strategy)
+		field_errors_add(e, FIELD_REQUIRED, "spec.conversion.strategy", "Required value");
+	else
+		field_errors_one_of(e, "spec.conversion.strategy", strategy, strategies);
+	if (obj_is_set(obj_get(webhook, "clientConfig")))
+		field_errors_add(
+			e, FIELD_FORBIDDEN, "spec.conversion.webhookClientConfig",
+			"Forbidden: should not be set when strategy is not set to Webhook");
+	if (obj_len(obj_get(webhook, "conversionReviewVersions")))
+		field_errors_add(
+			e, FIELD_FORBIDDEN, "spec.conversion.conversionReviewVersions",
+			"Forbidden: should not be set when strategy is not set to Webhook");
 }
 
 static bool is_protected(const char *group)
@@ -225,7 +244,7 @@ void crd_validate(const struct obj *o, const struct obj *before, struct field_er
 				 "Required value: protected groups must have approval annotation "
 				 "\"api-approved.kubernetes.io\", see "
 				 "https://github.com/kubernetes/enhancements/pull/1111");
-	check_conversion(o, e);
+	check_conversion(o, before, e);
 	check_versions(o, e);
 	crd_check_versions(o, e);
 	check_schemas(o, before, e);

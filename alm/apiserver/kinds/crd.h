@@ -14,8 +14,7 @@ struct crds;
 #define CRD_GROUP     "apiextensions.k8s.io"
 #define CRD_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
 
-/* No webhook is called here: objects of a CRD with one are read and stored as with strategy None,
- * and who writes the CRD is warned. */
+/* Its objects are converted by a webhook (converting.h). */
 bool crd_has_converter(const struct obj *o);
 
 /* Defaults of a CRD that is about to be written, in place. */

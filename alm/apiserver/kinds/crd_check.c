@@ -62,6 +62,11 @@ static void check_columns(const struct obj *version, const char *at, struct fiel
 	}
 }
 
+bool crd_has_converter(const struct obj *o)
+{
+	return cstr_eq(obj_str(o, "spec.conversion.strategy"), "Webhook");
+}
+
 bool crd_path_is_in(const char *path, const char *field)
 {
 	size_t n = strlen(field);

@@ -15,6 +15,7 @@ struct crd_kind {
 	struct arena *arena;
 	struct schema *schema;
 	struct strbuf openapi;
+	struct obj *converter;
 };
 
 static const char *const *strings_of(const struct obj *list, struct arena *a)
@@ -156,6 +157,8 @@ int crd_kind_new(const struct obj *crd, const struct obj *version, uint32_t stam
 		k->flags |= KIND_STORAGE;
 	if (cstr_eq(obj_str(crd, "spec.scope"), "Namespaced"))
 		k->flags |= KIND_NAMESPACED;
+	if (crd_has_converter(crd))
+		k->converter = c->converter = obj_copy(obj_path(crd, "spec.conversion"));
 	set_columns(c, version);
 	set_selectable(c, version);
 	set_subresources(c, version);
@@ -193,6 +196,7 @@ void crd_kind_free(struct kind *k)
 {
 	struct crd_kind *c = CONTAINER_OF(k, struct crd_kind, kind);
 	schema_free(c->schema);
+	obj_unref(c->converter);
 	strbuf_release(&c->openapi);
 	arena_free(c->arena);
 	xfree(c);

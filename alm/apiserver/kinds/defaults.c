@@ -233,6 +233,24 @@ static void set_template(struct obj *spec)
 	set_pod(default_map(default_map(spec, "template"), "spec"), false);
 }
 
+/* --- jobs --- */
+
+static void set_job_spec(struct obj *spec)
+{
+	struct obj *rules = default_list(default_map(spec, "podFailurePolicy"), "rules");
+	for (size_t i = 0; i < obj_len(rules); i++) {
+		struct obj *conditions = default_list(obj_at_mut(rules, i), "onPodConditions");
+		for (size_t k = 0; k < obj_len(conditions); k++) {
+			struct obj *c = obj_at_mut(conditions, k);
+			const struct obj *status = obj_get(c, "status");
+			if (obj_type(c) == OBJ_MAP &&
+			    (default_is_absent(status) || cstr_eq(obj_as_string(status), "")))
+				obj_set_str(c, "status", "True");
+		}
+	}
+	set_template(spec);
+}
+
 /* --- what rows cannot say --- */
 
 static void set_own_pod(struct obj *o)
@@ -270,6 +288,11 @@ static void set_network(struct obj *o)
 	if (obj_len(obj_get(spec, "egress")))
 		obj_append(types, obj_string("Egress"));
 	obj_set(spec, "policyTypes", types);
+}
+
+static void set_job(struct obj *o)
+{
+	set_job_spec(default_map(o, "spec"));
 }
 
 static void set_replication(struct obj *o)
@@ -316,7 +339,7 @@ static void set_stateful(struct obj *o)
 
 static void set_cron(struct obj *o)
 {
-	set_template(default_map(default_map(default_map(o, "spec"), "jobTemplate"), "spec"));
+	set_job_spec(default_map(default_map(default_map(o, "spec"), "jobTemplate"), "spec"));
 }
 
 static void set_service(struct obj *o)
@@ -353,7 +376,7 @@ static const struct default_kind kinds[] = {
 	{"apps",  "statefulsets",           stateful_rules,   set_stateful},
 	{"networking.k8s.io", "networkpolicies", network_rules, set_network},
 	{"batch", "cronjobs",               cron_rules,       set_cron},
-	{"batch", "jobs",                   job_rules,        set_workload},
+	{"batch", "jobs",                   job_rules,        set_job},
 	{RBAC_GROUP, "clusterrolebindings", NULL,             set_binding},
 	{RBAC_GROUP, "rolebindings",        NULL,             set_binding},
 };

@@ -57,7 +57,10 @@ void check_invalid_text(struct field_errors *e, const char *path, const char *te
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
 	json_quote(str_of(text), &b);
+	bool full = field_errors_full(e);
 	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", b.buf, why);
+	if (!full)
+		e->items[e->n - 1].is_of_text = text && *text && !b.over;
 }
 
 void check_invalid_struct(struct field_errors *e, const char *path, const struct obj *v,
@@ -114,9 +117,23 @@ void check_at_least(struct field_errors *e, const char *path, const struct obj *
 				 (long long)n, (long long)least);
 }
 
-void check_container_resource(struct field_errors *e, const char *path, const char *name)
+void check_qualified(struct field_errors *e, const char *path, const char *name)
 {
-	static const char *const known[] = {"cpu", "memory", "ephemeral-storage", NULL};
+	const char *slash = strchr(name, '/'),
+		   *own = slash && !strchr(slash + 1, '/') ? slash + 1 : name;
+	const char *fault = name_fault(NAME_QUALIFIED, str_of(name));
+	if (fault && cstr_has_prefix(fault, "prefix part")) {
+		check_invalid_text(e, path, name, fault);
+		fault = name_fault(NAME_QUALIFIED, str_of(own));
+	}
+	if (fault)
+		check_invalid_text(e, path, name, fault);
+	if (fault && !*own) /* which is told twice */
+		check_invalid_text(e, path, name, name_fault(NAME_QUALIFIED, STR("-")));
+}
+
+bool check_is_standard(const char *name)
+{
 	static const char *const standard[] = {"cpu",
 					       "memory",
 					       "ephemeral-storage",
@@ -138,19 +155,31 @@ void check_container_resource(struct field_errors *e, const char *path, const ch
 					       "services.nodeports",
 					       "services.loadbalancers",
 					       NULL};
-	const char *fault = name_fault(NAME_QUALIFIED, str_of(name));
+	return cstr_in(name, standard) || cstr_has_prefix(name, "hugepages-") ||
+	       cstr_has_prefix(name, "requests.hugepages-");
+}
+
+void check_resource_name(struct field_errors *e, const char *path, const char *name)
+{
+	if (name_fault(NAME_QUALIFIED, str_of(name)))
+		check_qualified(e, path, name);
+	else if (!strchr(name, '/') && !check_is_standard(name))
+		check_invalid_text(e, path, name,
+				   "must be a standard resource type or fully qualified");
+}
+
+void check_container_resource(struct field_errors *e, const char *path, const char *name)
+{
+	static const char *const known[] = {"cpu", "memory", "ephemeral-storage", NULL};
 	bool is_huge = cstr_has_prefix(name, "hugepages-");
-	if (fault)
-		check_invalid_text(e, path, name, fault);
+	check_resource_name(e, path, name);
 	if (!strchr(name, '/')) {
-		if (!fault && !is_huge && !cstr_in(name, standard))
-			check_invalid_text(e, path, name,
-					   "must be a standard resource type or fully qualified");
 		if (!is_huge && !cstr_in(name, known))
 			check_invalid_text(e, path, name,
 					   "must be a standard resource for containers");
 	} else if (!cstr_has_prefix(name, "kubernetes.io/") && !strstr(name, ".kubernetes.io/") &&
-		   (fault || cstr_has_prefix(name, "requests."))) {
+		   (cstr_has_prefix(name, "requests.") ||
+		    name_fault(NAME_QUALIFIED, str_of(name)))) {
 		check_invalid_text(e, path, name, "doesn't follow extended resource name standard");
 	}
 }
@@ -160,6 +189,46 @@ bool check_is_negative(const struct obj *quantity, bool strict)
 	struct quantity q;
 	const char *text = obj_as_string(quantity);
 	return text && quantity_read(str_of(text), &q) && (q.nanos < 0 || (strict && !q.nanos));
+}
+
+/* The name of the field, without its place in a list. */
+static struct str field_of(const char *path)
+{
+	const char *dot = strrchr(path, '.'), *name = dot ? dot + 1 : path;
+	return str_n(name, strcspn(name, "["));
+}
+
+static bool is_among(const struct field_error *x, const struct field_errors *was)
+{
+	for (size_t i = 0; i < was->n; i++) {
+		const struct field_error *y = &was->items[i];
+		bool is_same = !x->of || (y->of && obj_equal(y->of, x->of));
+		if (is_same && y->type == x->type && cstr_eq(y->message, x->message) &&
+		    str_eq(field_of(y->path), field_of(x->path)))
+			return true;
+	}
+	return false;
+}
+
+void check_said_of(struct field_errors *e, const struct obj *v)
+{
+	if (!e->omitted)
+		e->items[e->n - 1].of = v;
+}
+
+void check_forgive(struct field_errors *e, size_t from, const struct field_errors *was)
+{
+	size_t n = from;
+	if (e->omitted)
+		return;
+	for (size_t i = from; i < e->n; i++) {
+		const struct field_error *x = &e->items[i];
+		if ((x->is_of_text || x->of) && is_among(x, was))
+			e->bytes -= strlen(x->path) + strlen(x->message);
+		else
+			e->items[n++] = *x;
+	}
+	e->n = n;
 }
 
 void check_kept(struct field_errors *e, const char *path, const struct obj *o,

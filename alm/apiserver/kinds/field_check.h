@@ -33,10 +33,25 @@ void check_name_rule(struct field_errors *e, const char *path, enum name_rule ru
 /* As a part of a path in a URL. */
 void check_segment(struct field_errors *e, const char *path, const char *text);
 void check_at_least(struct field_errors *e, const char *path, const struct obj *v, int64_t least);
+/* A key of a label, with or without a domain: all that is wrong with it. */
+void check_qualified(struct field_errors *e, const char *path, const char *name);
+/* Does Kubernetes itself count it? "requests.cpu", not "example.com/gpu". */
+bool check_is_standard(const char *name);
+/* The name of an amount of something. */
+void check_resource_name(struct field_errors *e, const char *path, const char *name);
 /* The name of something a container can ask for. */
 void check_container_resource(struct field_errors *e, const char *path, const char *name);
 /* Of a quantity: is it below zero (or, if strict, zero)? false if there is none. */
 bool check_is_negative(const struct obj *quantity, bool strict);
+
+/* Takes from e, of those from number `from` on, each invalid text that was invalid before: said of the same text,
+ * for the same reason, of a field of the same name, wherever in lists; and what check_said_of() marked, said of an equal value.
+ * What else has no text ("", numbers, maps) stays, and so
+ * does all where there is more than e could hold (FIELD_ERRORS_MAX): who is not known may not be forgiven. */
+void check_forgive(struct field_errors *e, size_t from, const struct field_errors *was);
+
+/* Marks the error that was just added, which is said of v: a rule that is younger than what may be stored. */
+void check_said_of(struct field_errors *e, const struct obj *v);
 
 /* "field is immutable", where it is another value. */
 void check_kept(struct field_errors *e, const char *path, const struct obj *o,

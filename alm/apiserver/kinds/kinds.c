@@ -198,6 +198,16 @@ const struct kind *kinds_storage(const struct kinds *k, const char *group, const
 	return NULL;
 }
 
+const struct kind *kinds_any(const struct kinds *k, const char *group, const char *plural)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		const struct kind *row = k->rows[i].kind;
+		if (cstr_eq(row->group, group) && cstr_eq(row->plural, plural))
+			return row;
+	}
+	return NULL;
+}
+
 bool kinds_has_group(const struct kinds *k, const char *group)
 {
 	for (size_t i = 0; i < k->n; i++)

@@ -69,6 +69,7 @@ struct kind {
 	/* scale paths ".spec.replicas"; label_selector_path may be NULL */
 	const char *spec_replicas_path, *status_replicas_path, *label_selector_path;
 	const char *storage_version; /* same for all versions of a resource */
+	const struct obj *converter; /* spec.conversion of a webhook (converting.h), or NULL */
 	const char *crd_name;        /* CRD the kind comes from, or NULL */
 	/* The objects are those of another group (events.k8s.io shows those of ""); NULL: its own.
 	 */
@@ -102,6 +103,8 @@ const struct kind *kinds_find_kind(const struct kinds *k, const char *group, con
 /* The storage version of group and plural; follows storage_group, so events of events.k8s.io give
  * those of v1. */
 const struct kind *kinds_storage(const struct kinds *k, const char *group, const char *plural);
+/* Any version of it that is served; NULL: none is. */
+const struct kind *kinds_any(const struct kinds *k, const char *group, const char *plural);
 bool kinds_has_builtin_group(const char *group);
 bool kinds_has_group(const struct kinds *k, const char *group);
 bool kinds_has_group_version(const struct kinds *k, const char *group, const char *version);

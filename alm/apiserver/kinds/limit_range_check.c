@@ -82,26 +82,49 @@ static bool is_seen(const struct obj *item, int field, const char *name)
 	return false;
 }
 
-static void check_type(struct field_errors *e, const struct obj *item, const char *path)
+static void check_type(struct field_errors *e, const char *type, const char *path)
 {
 	static const char *const known[] = {"Pod", "Container", "PersistentVolumeClaim", NULL};
-	static const char *const not_of_pods[] = {"default", "defaultRequest"};
-	const char *type = obj_str(item, "type");
-	if (type && *type && !strchr(type, '/') && !cstr_in(type, known))
-		field_errors_add(e, FIELD_INVALID, arena_fmt(e->arena, "%s.type", path),
-				 "Invalid value: \"%s\": must be a standard limit type or fully "
-				 "qualified",
-				 type);
-	for (size_t i = 0; cstr_eq(type, "Pod") && i < ARRAY_LEN(not_of_pods); i++)
-		if (obj_len(obj_get(item, not_of_pods[i])))
-			field_errors_add(e, FIELD_FORBIDDEN,
-					 arena_fmt(e->arena, "%s.%s", path, not_of_pods[i]),
-					 "Forbidden: may not be specified when `type` is 'Pod'");
-	if (cstr_eq(type, "PersistentVolumeClaim") && !obj_has(obj_get(item, "min"), "storage") &&
-	    !obj_has(obj_get(item, "max"), "storage"))
-		field_errors_add(e, FIELD_REQUIRED, arena_fmt(e->arena, "%s.limits", path),
-				 "Required value: either minimum or maximum storage value is "
-				 "required, but neither was provided");
+	if (name_fault(NAME_QUALIFIED, str_of(type)))
+		check_qualified(e, path, type);
+	else if (!strchr(type, '/') && !cstr_in(type, known))
+		check_invalid_text(e, path, type,
+				   "must be a standard limit type or fully qualified");
+}
+
+/* Which resources a field names. */
+static void check_names(struct field_errors *e, const struct obj *item, const char *path,
+			enum value field)
+{
+	static const char *const of_containers[] = {"Pod", "Container", NULL};
+	bool narrow = cstr_in(check_text(item, "type"), of_containers);
+	bool is_default = field == DEFAULT || field == REQUEST;
+	if (is_default && cstr_eq(obj_str(item, "type"), "Pod")) {
+		if (obj_len(obj_get(item, fields[field])))
+			check_forbidden(e, check_below(e, path, fields[field]),
+					"may not be specified when `type` is 'Pod'");
+		return;
+	}
+	OBJ_EACH (it, obj_get(item, fields[field])) {
+		const char *at = arena_fmt(e->arena, "%s.%s[%s]", path, fields[field], it.key);
+		if (narrow)
+			check_container_resource(e, at, it.key);
+		else
+			check_resource_name(e, at, it.key);
+	}
+}
+
+static void check_all_names(struct field_errors *e, const struct obj *item, const char *path)
+{
+	static const enum value order[] = {MAX, MIN, DEFAULT, REQUEST};
+	for (size_t i = 0; i < ARRAY_LEN(order); i++)
+		check_names(e, item, path, order[i]);
+	if (cstr_eq(obj_str(item, "type"), "PersistentVolumeClaim") &&
+	    !obj_has(obj_get(item, "min"), "storage") && !obj_has(obj_get(item, "max"), "storage"))
+		check_required(e, check_below(e, path, "limits"),
+			       "either minimum or maximum storage value is required, but neither "
+			       "was provided");
+	check_names(e, item, path, RATIO);
 }
 
 void limit_range_check(struct field_errors *e, const struct obj *range)
@@ -111,11 +134,12 @@ void limit_range_check(struct field_errors *e, const struct obj *range)
 	for (size_t i = 0; i < obj_len(items); i++) {
 		const struct obj *item = obj_at(items, i);
 		const char *path = arena_fmt(e->arena, "spec.limits[%zu]", i);
-		const char *type = obj_str(item, "type");
-		if (type && check_again(seen, type))
-			field_errors_add(e, FIELD_DUPLICATE, arena_fmt(e->arena, "%s.type", path),
+		const char *type = check_text(item, "type");
+		check_type(e, type, check_below(e, path, "type"));
+		if (check_again(seen, type))
+			field_errors_add(e, FIELD_DUPLICATE, check_below(e, path, "type"),
 					 "Duplicate value: \"%s\"", type);
-		check_type(e, item, path);
+		check_all_names(e, item, path);
 		for (int f = 0; f < VALUES; f++)
 			OBJ_EACH (it, obj_get(item, fields[f])) {
 				struct limit l = {.e = e, .path = path, .name = it.key};

@@ -1,7 +1,10 @@
 /* network_check: see network_check.h. */
 #include "alm/apiserver/kinds/network_check.h"
 
+#include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/pod_check.h"
+#include "alm/apiserver/kinds/selector_check.h"
 
 #define RANGE_TEXT "must be between 1 and 65535, inclusive"
 
@@ -97,10 +100,46 @@ static void check_peers(struct field_errors *e, const char *path, const struct o
 		size_t n = 0;
 		for (size_t k = 0; k < ARRAY_LEN(kinds); k++)
 			n += obj_get(obj_at(peers, i), kinds[k]) != NULL;
+		const char *at = check_at(e, path, i);
+		const struct obj *block = obj_get(obj_at(peers, i), "ipBlock");
+		for (size_t k = 0; k < 2; k++)
+			check_label_selector(e, check_below(e, at, kinds[k]),
+					     obj_get(obj_at(peers, i), kinds[k]));
+		if (block && check_is_empty(block, "cidr"))
+			check_required(e, check_below(e, at, "ipBlock.cidr"), NULL);
+		else if (block)
+			check_cidr(e, check_below(e, at, "ipBlock.cidr"), check_text(block, "cidr"),
+				   false);
 		if (!n)
-			check_required(e, arena_fmt(e->arena, "%s[%zu]", path, i),
-				       "must specify a peer");
+			check_required(e, at, "must specify a peer");
+		else if (block && n > 1)
+			check_forbidden(e, at, "may not specify both ipBlock and another peer");
 	}
+}
+
+static void end_port_is(struct field_errors *e, const char *path, const struct obj *shown,
+			const struct obj *end, const char *why)
+{
+	check_invalid(e, path, shown, why);
+	check_said_of(e, end);
+}
+
+/* The last port of a range, whose first is a number. */
+static void check_end_port(struct field_errors *e, const char *path, const struct obj *p)
+{
+	const struct obj *end = obj_get(p, "endPort"), *port = obj_get(p, "port");
+	int64_t last = 0, first = 0;
+	if (!obj_as_i64(end, &last))
+		return;
+	if (!port)
+		end_port_is(e, path, end, end, "may not be specified when `port` is not specified");
+	else if (!obj_as_i64(port, &first))
+		end_port_is(e, path, end, end, "may not be specified when `port` is non-numeric");
+	else if (last < first)
+		end_port_is(e, path, port, end,
+			    "must be greater than or equal to `port`"); /* sic */
+	if (port && obj_as_i64(port, &first) && (last < 1 || last > 65535))
+		end_port_is(e, path, end, end, "must be between 1 and 65535, inclusive");
 }
 
 static void check_flow(struct field_errors *e, const char *path, const struct obj *rule,
@@ -111,14 +150,12 @@ static void check_flow(struct field_errors *e, const char *path, const struct ob
 	for (size_t i = 0; i < obj_len(ports); i++) {
 		const struct obj *p = obj_at(ports, i);
 		const char *at = arena_fmt(e->arena, "%s.ports[%zu]", path, i);
-		int64_t n = 1;
 		if (obj_has(p, "protocol"))
 			field_errors_one_of(e, arena_fmt(e->arena, "%s.protocol", at),
 					    obj_str(p, "protocol"), protocols);
-		if (obj_type(obj_get(p, "port")) == OBJ_INT && obj_as_i64(obj_get(p, "port"), &n) &&
-		    !is_port(n))
-			field_errors_add(e, FIELD_INVALID, arena_fmt(e->arena, "%s.port", at),
-					 "Invalid value: %lld: " RANGE_TEXT, (long long)n);
+		if (obj_has(p, "port"))
+			check_port_or_name(e, check_below(e, at, "port"), obj_get(p, "port"));
+		check_end_port(e, check_below(e, at, "endPort"), p);
 	}
 	check_peers(e, arena_fmt(e->arena, "%s.%s", path, peers), obj_get(rule, peers));
 }
@@ -128,6 +165,7 @@ void check_network_policy(struct field_errors *e, const struct obj *o)
 	static const char *const types[] = {"Ingress", "Egress", NULL};
 	const struct obj *in = obj_path(o, "spec.ingress"), *out = obj_path(o, "spec.egress");
 	const struct obj *list = obj_path(o, "spec.policyTypes");
+	check_label_selector(e, "spec.podSelector", obj_path(o, "spec.podSelector"));
 	for (size_t i = 0; i < obj_len(in); i++)
 		check_flow(e, arena_fmt(e->arena, "spec.ingress[%zu]", i), obj_at(in, i), "from");
 	for (size_t i = 0; i < obj_len(out); i++)

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/selector_check.h"
 #include "alm/obj/quantity.h"
 
 #define RANGE_TEXT    "must be between 1 and 65535, inclusive"
@@ -91,11 +93,7 @@ static void check_sources(struct field_errors *e, const char *path, const struct
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
 		if (obj_has(volume, sources[i]) && n++ > 0)
-			check_forbidden(e,
-					check_below(e, path,
-						    strcmp(sources[i], "storageos") == 0
-							    ? "storageOS"
-							    : sources[i]),
+			check_forbidden(e, check_below(e, path, sources[i]),
 					"may not specify more than 1 volume type");
 	if (n == 0)
 		check_required(e, path, "must specify a volume type");
@@ -208,12 +206,40 @@ static void check_env(struct field_errors *e, const char *path, const struct obj
 		const struct obj *from = obj_get(obj_at(env, i), "valueFrom");
 		if (check_is_empty(obj_at(env, i), "name"))
 			check_required(e, check_below(e, here, "name"), NULL);
+		if (from && !check_is_empty(obj_at(env, i), "value"))
+			check_invalid_text(e, check_below(e, here, "valueFrom"), "",
+					   "may not be specified when `value` is not empty");
 		if (from)
 			check_value_from(e, check_below(e, here, "valueFrom"), from);
 	}
 }
 
-static void check_port(struct field_errors *e, const char *path, const struct obj *port)
+static void check_env_from(struct field_errors *e, const char *path, const struct obj *list)
+{
+	static const char *const sources[] = {"configMapRef", "secretRef"};
+	const char *field = check_below(e, path, "envFrom");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		size_t n = 0;
+		for (size_t k = 0; k < ARRAY_LEN(sources); k++) {
+			const struct obj *ref = obj_get(obj_at(list, i), sources[k]);
+			const char *at =
+				arena_fmt(e->arena, "%s[%zu].%s.name", field, i, sources[k]);
+			n += ref != NULL;
+			if (ref && check_is_empty(ref, "name"))
+				check_required(e, at, NULL);
+			else if (ref)
+				check_name_rule(e, at, NAME_DNS_SUBDOMAIN, check_text(ref, "name"));
+		}
+		if (n == 0)
+			check_invalid_text(e, field, "",
+					   "must specify one of: `configMapRef` or `secretRef`");
+		else if (n > 1)
+			check_invalid_text(e, field, "",
+					   "may not have more than one field specified at a time");
+	}
+}
+
+void check_port_or_name(struct field_errors *e, const char *path, const struct obj *port)
 {
 	int64_t n = 0;
 	struct str name = obj_as_str(port);
@@ -245,27 +271,52 @@ static void check_port(struct field_errors *e, const char *path, const struct ob
 				 STR_ARG(name));
 }
 
-static void check_probe(struct field_errors *e, const char *path, const struct obj *probe)
+/* Of a probe or of a hook: one of them. */
+static void check_handler(struct field_errors *e, const char *path, const struct obj *o)
 {
-	static const char *const handlers[] = {"exec", "httpGet", "tcpSocket", "grpc"};
-	static const char *const ported[] = {"httpGet", "tcpSocket"};
+	static const char *const handlers[] = {"exec", "httpGet", "tcpSocket", "grpc", "sleep"};
 	size_t n = 0;
-	if (!probe)
-		return;
-	for (size_t i = 0; i < ARRAY_LEN(handlers); i++)
-		n += obj_get(probe, handlers[i]) != NULL;
+	for (size_t i = 0; i < ARRAY_LEN(handlers); i++) {
+		const struct obj *h = obj_get(o, handlers[i]);
+		const char *at = check_below(e, path, handlers[i]);
+		if (h && n++ > 0)
+			check_forbidden(e, at, "may not specify more than 1 handler type");
+		else if (h && i == 0 && !obj_len(obj_get(h, "command")))
+			check_required(e, check_below(e, at, "command"), NULL);
+		else if (h && i > 0 && i < 4)
+			check_port_or_name(e, check_below(e, at, "port"), obj_get(h, "port"));
+	}
 	if (!n)
 		check_required(e, path, "must specify a handler type");
-	for (size_t i = 0; i < ARRAY_LEN(ported); i++)
-		if (obj_get(probe, ported[i]))
-			check_port(e, arena_fmt(e->arena, "%s.%s.port", path, ported[i]),
-				   obj_get(obj_get(probe, ported[i]), "port"));
+}
+
+static void check_probe(struct field_errors *e, const char *path, const struct obj *probe,
+			bool once)
+{
+	static const char *const numbers[] = {"initialDelaySeconds", "timeoutSeconds",
+					      "periodSeconds", "successThreshold",
+					      "failureThreshold"};
+	const struct obj *successes = obj_get(probe, "successThreshold");
+	int64_t n = 1;
+	if (!probe)
+		return;
+	check_handler(e, path, probe);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		check_at_least(e, check_below(e, path, numbers[i]), obj_get(probe, numbers[i]), 0);
+	if (once && obj_as_i64(successes, &n) && n != 1)
+		check_invalid(e, check_below(e, path, "successThreshold"), successes, "must be 1");
 }
 
 /* What a node can overcommit is asked for up to its limit; another resource in full. */
 static void check_resources(struct field_errors *e, const char *path, const struct obj *resources)
 {
+	static const char *const lists[] = {"limits", "requests"};
 	const struct obj *limits = obj_get(resources, "limits");
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		OBJ_EACH (it, obj_get(resources, lists[i]))
+			check_container_resource(
+				e, arena_fmt(e->arena, "%s.%s[%s]", path, lists[i], it.key),
+				it.key);
 	OBJ_EACH (it, obj_get(resources, "requests")) {
 		struct quantity request, limit;
 		const char *text = obj_as_string(it.value);
@@ -281,18 +332,31 @@ static void check_resources(struct field_errors *e, const char *path, const stru
 	}
 }
 
-static void check_container(const struct volumes *v, const char *path, const struct obj *c)
+static void check_container(const struct volumes *v, const char *path, const struct obj *c,
+			    bool short_lived)
 {
 	static const char *const probes[] = {"livenessProbe", "readinessProbe", "startupProbe"};
+	static const char *const hooks[] = {"lifecycle.postStart", "lifecycle.preStop"};
+	static const char *const policies[] = {"Always", "Never", "OnFailure", NULL};
 	struct field_errors *e = v->e;
 	if (check_is_empty(c, "image"))
 		check_required(e, check_below(e, path, "image"), NULL);
 	check_ports(e, path, obj_get(c, "ports"));
 	check_env(e, path, obj_get(c, "env"));
+	check_env_from(e, path, obj_get(c, "envFrom"));
 	check_mounts(v, path, obj_get(c, "volumeMounts"));
 	check_resources(e, check_below(e, path, "resources"), obj_get(c, "resources"));
-	for (size_t i = 0; i < ARRAY_LEN(probes); i++)
-		check_probe(e, check_below(e, path, probes[i]), obj_get(c, probes[i]));
+	for (size_t i = 0; i < ARRAY_LEN(hooks) && !short_lived; i++)
+		if (obj_path(c, hooks[i]))
+			check_handler(e, check_below(e, path, hooks[i]), obj_path(c, hooks[i]));
+	for (size_t i = 0; i < ARRAY_LEN(probes) && !short_lived; i++)
+		check_probe(e, check_below(e, path, probes[i]), obj_get(c, probes[i]), i != 1);
+	if (obj_has(c, "restartPolicy"))
+		field_errors_one_of(e, check_below(e, path, "restartPolicy"),
+				    check_text(c, "restartPolicy"), policies);
+	else if (obj_len(obj_get(c, "restartPolicyRules")))
+		check_required(e, check_below(e, path, "restartPolicy"),
+			       "must specify restartPolicy when restart rules are used");
 }
 
 /* One that ends before the others begin. */
@@ -311,15 +375,61 @@ static void check_short_lived(struct field_errors *e, const char *path, const st
 					"restartPolicy=Always");
 }
 
+static void check_aliases(struct field_errors *e, const char *path, const struct obj *list)
+{
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *here = at(e, path, "hostAliases", i);
+		const struct obj *names = obj_get(obj_at(list, i), "hostnames");
+		check_ip(e, check_below(e, here, "ip"), check_text(obj_at(list, i), "ip"), false);
+		for (size_t k = 0; k < obj_len(names); k++) {
+			const char *name = obj_as_string(obj_at(names, k));
+			check_name_rule(e, at(e, here, "hostnames", k), NAME_DNS_SUBDOMAIN,
+					name ? name : "");
+		}
+	}
+}
+
+/* What is about the Pod as a whole. */
+static void check_pod_rest(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	const struct obj *options = obj_path(spec, "dnsConfig.options");
+	const struct obj *gates = obj_get(spec, "readinessGates");
+	const struct obj *deadline = obj_get(spec, "activeDeadlineSeconds");
+	int64_t n = 1;
+	check_label_map(e, check_below(e, path, "nodeSelector"), obj_get(spec, "nodeSelector"));
+	for (size_t i = 0; i < obj_len(options); i++)
+		if (check_is_empty(obj_at(options, i), "name"))
+			check_required(e, at(e, path, "dnsConfig.options", i), "must not be empty");
+	for (size_t i = 0; i < obj_len(gates); i++) {
+		const char *type = check_text(obj_at(gates, i), "conditionType");
+		const char *fault = name_fault(NAME_QUALIFIED, str_of(type));
+		if (fault)
+			check_invalid_text(
+				e,
+				check_below(e, at(e, path, "readinessGates", i), "conditionType"),
+				type, fault);
+	}
+	check_name_rule(e, check_below(e, path, "serviceAccountName"), NAME_DNS_SUBDOMAIN,
+			check_text(spec, "serviceAccountName"));
+	if (deadline && (!obj_as_i64(deadline, &n) || n < 1 || n > INT32_MAX))
+		check_invalid(e, check_below(e, path, "activeDeadlineSeconds"), deadline,
+			      "must be between 1 and 2147483647, inclusive");
+	check_aliases(e, path, obj_get(spec, "hostAliases"));
+}
+
 void check_pod_spec(struct field_errors *e, const char *path, const struct obj *spec,
 		    const struct obj *claims)
 {
 	static const char *const lists[] = {"containers", "initContainers"};
+	const struct obj *device_claims = obj_get(spec, "resourceClaims");
 	struct volumes v = {
 		.list = obj_get(spec, "volumes"), .claims = claims, .e = e, .path = path};
 	CLEANUP(map_freep) struct map *good = v.good = map_new(NULL);
+	CLEANUP(map_freep) struct map *claimed = map_new(NULL);
 	check_claims(&v);
 	check_volumes(&v);
+	for (size_t i = 0; i < obj_len(device_claims); i++)
+		check_name(e, at(e, path, "resourceClaims", i), obj_at(device_claims, i), claimed);
 	if (!obj_len(obj_get(spec, "containers")))
 		check_required(e, check_below(e, path, "containers"), NULL);
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
@@ -328,9 +438,13 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 		for (size_t i = 0; i < obj_len(list); i++) {
 			const char *here = at(e, path, lists[k], i);
 			check_name(e, here, obj_at(list, i), seen);
-			check_container(&v, here, obj_at(list, i));
-			if (k > 0 && !cstr_eq(obj_str(obj_at(list, i), "restartPolicy"), "Always"))
+			bool short_lived =
+				k > 0 &&
+				!cstr_eq(obj_str(obj_at(list, i), "restartPolicy"), "Always");
+			check_container(&v, here, obj_at(list, i), short_lived);
+			if (short_lived)
 				check_short_lived(e, here, obj_at(list, i));
 		}
 	}
+	check_pod_rest(e, path, spec);
 }

@@ -1,6 +1,7 @@
 /* resource_quota_check: is a ResourceQuota one? In the words of the real server. */
 #include <string.h>
 
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -10,53 +11,14 @@
 /* One that needs no slash; the others are of extended resources, classes and counts. */
 static bool is_standard(const char *name)
 {
-	static const char *const names[] = {
-		"cpu",
-		"memory",
-		"ephemeral-storage",
-		"requests.cpu",
-		"requests.memory",
-		"requests.storage",
-		"requests.ephemeral-storage",
-		"limits.cpu",
-		"limits.memory",
-		"limits.ephemeral-storage",
-		"pods",
-		"resourcequotas",
-		"services",
-		"replicationcontrollers",
-		"secrets",
-		"persistentvolumeclaims",
-		"configmaps",
-		"services.nodeports",
-		"services.loadbalancers",
-	};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(names[i], name) == 0)
-			return true;
-	return cstr_has_prefix(name, "hugepages-") || cstr_has_prefix(name, "requests.hugepages-");
+	return check_is_standard(name) && strcmp(name, "storage") != 0;
 }
 
 static void check_name(struct field_errors *e, const char *path, const char *name)
 {
-	const char *fault = name_fault(NAME_QUALIFIED, str_of(name));
-	bool has_slash = strchr(name, '/'), is_known = is_standard(name);
-	/* an empty part is told twice */
-	if (fault && has_slash && !*(strchr(name, '/') + 1)) {
-		field_errors_add(e, FIELD_INVALID, path, "Invalid value: \"%s\": %s", name, fault);
-		fault = name_fault(NAME_QUALIFIED, STR("-"));
-	}
-	if (fault)
-		field_errors_add(e, FIELD_INVALID, path, "Invalid value: \"%s\": %s", name, fault);
-	else if (!has_slash && !is_known && strcmp(name, "storage") != 0)
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: \"%s\": must be a standard resource type or fully "
-				 "qualified",
-				 name);
-	if (!has_slash && !is_known)
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: \"%s\": must be a standard resource for quota",
-				 name);
+	check_resource_name(e, path, name);
+	if (!strchr(name, '/') && !is_standard(name))
+		check_invalid_text(e, path, name, "must be a standard resource for quota");
 }
 
 static bool is_whole(const char *name)

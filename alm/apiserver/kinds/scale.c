@@ -1,6 +1,8 @@
 /* scale: see scale.h. It writes replicas and nothing else. */
 #include "alm/apiserver/kinds/scale.h"
 
+#include "alm/apiserver/converting.h"
+#include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/mutation.h"
 #include "alm/apiserver/patching.h"
 #include "alm/apiserver/status.h"
@@ -25,7 +27,7 @@ static int read_scale(struct request *r, struct mutation *m, struct obj **ret, s
 		return -err->code;
 	if (type == PATCH_APPLY)
 		return fail_code(r, E_UNSUPPORTED, err, "apply patches of scale are not supported");
-	return patching_apply(r, type, doc, &m->findings, ret, err);
+	return patching_apply(m, type, doc, ret, err);
 }
 
 /* What is no int32 is refused, in Go's words: taken for absent, it would stop everything. */
@@ -81,7 +83,11 @@ static int scale_write(struct request *r, struct mutation *m, struct error *err)
 	m->keep_managers = r->kind->flags & KIND_CUSTOM;
 	if (mutation_update(m, err) < 0)
 		return -err->code;
-	if (scale_of(r, m->unchanged ? m->before : m->after, &out, err) < 0)
+	/* in the version of the request, whatever is stored */
+	const struct obj *now = m->unchanged ? m->before : m->after;
+	if (!m->unchanged && converting_is_needed(r->kind))
+		now = convert_read(r->kind, converting_shown(r, m->text), r->arena);
+	if (scale_of(r, now, &out, err) < 0)
 		return -err->code;
 	request_reply_obj(r, 200, out);
 	return 0;

@@ -1,6 +1,7 @@
 /* services_check: what a Service may say. See services.h; the texts are a real 1.36's. */
 #include <string.h>
 
+#include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/base/strbuf.h"
@@ -127,6 +128,12 @@ static void check_port(const struct check *c, size_t i, const struct obj *ports,
 				 "Invalid value: %lld: " RANGE_TEXT, (long long)port);
 	check_supported(c, at(c, i, ".protocol"), obj_str(p, "protocol"), protocols);
 	check_target(c, i, obj_get(p, "targetPort"));
+	const char *fault = obj_has(p, "appProtocol")
+				    ? name_fault(NAME_QUALIFIED, str_of(obj_str(p, "appProtocol")))
+				    : NULL;
+	if (fault)
+		field_errors_add(c->e, FIELD_INVALID, at(c, i, ".appProtocol"),
+				 "Invalid value: \"%s\": %s", obj_str(p, "appProtocol"), fault);
 	check_node_port(c, i, ports, seen);
 	check_duplicate(c, i, ports, seen);
 }
@@ -258,6 +265,38 @@ static void check_selector(const struct check *c)
 	}
 }
 
+/* Is it there, and was it not before? What was is left behind where the type changes. */
+static const struct obj *new_field(const struct check *c, const char *field)
+{
+	const struct obj *is = obj_get(c->spec, field);
+	const struct obj *was = obj_get(obj_get(c->before, "spec"), field);
+	return is && (!was || !obj_equal(is, was)) ? is : NULL;
+}
+
+/* What only a balancer of load has. */
+static void check_balancer(const struct check *c)
+{
+	static const char only[] = "may only be used when `type` is 'LoadBalancer'";
+	static const char ranges[] = "spec.LoadBalancerSourceRanges"; /* sic */
+	bool balances = cstr_eq(obj_str(c->spec, "type"), "LoadBalancer");
+	bool local = cstr_eq(obj_str(c->spec, "externalTrafficPolicy"), "Local");
+	const struct obj *list = new_field(c, "loadBalancerSourceRanges");
+	const struct obj *port = new_field(c, "healthCheckNodePort");
+	if (obj_len(list) && !balances)
+		check_forbidden(c->e, ranges, only);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		struct str text = str_trim(obj_as_str(obj_at(list, i)));
+		check_cidr(c->e, check_at(c->e, ranges, i),
+			   arena_strndup(c->e->arena, text.ptr, text.len), false);
+	}
+	if (!balances && new_field(c, "allocateLoadBalancerNodePorts"))
+		check_forbidden(c->e, "spec.allocateLoadBalancerNodePorts", only);
+	if (port && !(balances && local))
+		check_invalid(c->e, "spec.healthCheckNodePort", port,
+			      "may only be set when `type` is 'LoadBalancer' and "
+			      "`externalTrafficPolicy` is 'Local'");
+}
+
 static void check_traffic(const struct check *c)
 {
 	static const char *const traffic[] = {"Cluster", "Local", NULL};
@@ -295,6 +334,7 @@ void services_validate(const struct store_table *services, const struct obj *o,
 	check_ports(&c);
 	check_supported(&c, "spec.sessionAffinity", obj_str(c.spec, "sessionAffinity"), affinities);
 	check_selector(&c);
+	check_balancer(&c);
 	check_traffic(&c);
 	check_external_name(&c);
 	check_address(&c);

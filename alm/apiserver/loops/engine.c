@@ -11,14 +11,37 @@
 
 const struct kind *engine_kind(const struct apiserver *s, const struct store_table *res)
 {
-	return kinds_storage(s->kinds, res->group, res->plural);
+	const struct kind *k = kinds_storage(s->kinds, res->group, res->plural);
+	return k ? k : kinds_any(s->kinds, res->group, res->plural);
+}
+
+/* The version that the object is stored in, which with a converter may be an older one: nobody is
+ * asked for another. One that is not served has no schema here. */
+static const struct kind *kind_of_head(const struct apiserver *s, const struct head *h,
+				       struct arena *a)
+{
+	const struct kind *k = engine_kind(s, h->resource);
+	const char *group, *version;
+	if (!k || (k->flags & KIND_STORAGE && !k->converter))
+		return k;
+	struct str said = text_api_version(text_str(h->text));
+	if (!gvk_split_api_version(arena_strndup(a, said.ptr, said.len), a, &group, &version))
+		return k;
+	const struct kind *own = kinds_find(s->kinds, group, version, k->plural);
+	if (own && k->converter)
+		return own;
+	struct kind *gone = arena_memdup(a, k, sizeof(*k));
+	gone->version = version;
+	gone->schema = NULL;
+	gone->stamp = 0;
+	return gone;
 }
 
 static int engine_begin(struct apiserver *s, const struct engine *e, struct head *h,
 			struct arena *a, struct mutation *m, const char *subresource,
 			struct error *err)
 {
-	const struct kind *k = engine_kind(s, h->resource);
+	const struct kind *k = kind_of_head(s, h, a);
 	if (!k)
 		return error_set(err, E_NOTFOUND, "%s.%s is not served", h->resource->plural,
 				 h->resource->group);

@@ -24,13 +24,13 @@ int engine_create(struct apiserver *s, const struct engine *e, struct obj *o,
 /* Replaces the object, its status too, by o (borrowed). Unchanged: no write. */
 int engine_replace(struct apiserver *s, const struct engine *e, struct head *h, const struct obj *o,
 		   struct error *err);
-/* edit changes the object (as its storage version shows it). Unchanged: no write. */
+/* edit changes the object, as it is stored (with a converter: in the version it has). Unchanged: no write. */
 int engine_update(struct apiserver *s, const struct engine *e, struct head *h,
 		  const char *subresource, void (*edit)(void *arg, struct obj *o), void *arg,
 		  struct error *err);
 int engine_delete(struct apiserver *s, const struct engine *e, struct head *h,
 		  enum propagation policy, struct error *err);
-/* The kind in which the resource is stored; NULL if it is served no more. */
+/* The kind in which the resource is stored, another version where that one is not served; NULL: none is. */
 const struct kind *engine_kind(const struct apiserver *s, const struct store_table *res);
 
 #endif

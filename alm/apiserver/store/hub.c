@@ -1,166 +1,21 @@
 /* hub: see hub.h. It must not decide what may be watched; registry.c has asked already. */
-#include "alm/apiserver/store/hub.h"
+#include "alm/apiserver/store/hub_internal.h"
 
 #include <string.h>
 
+#include "alm/apiserver/converting.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/virtual.h"
 #include "alm/apiserver/status.h"
-#include "alm/apiserver/store/hub_line.h"
+#include "alm/apiserver/waiting.h"
 
 #define BOOKMARK_BEFORE_END (2 * NS_PER_S)
-
-struct watcher {
-	struct watcher *next;
-	struct hub *hub;
-	struct store_table *resource;
-	struct request *request; /* its arena lives as long as the exchange */
-	struct list_options options;
-	const char *exact_name; /* of the field selector, or NULL */
-	int64_t floor;          /* events up to this revision are known to the client */
-	struct timer end, bookmark;
-	int64_t end_mono;
-	bool begun, columns_sent, dead;
-	/* What it begins with goes out as it is taken; changes wait in the store's window. */
-	bool behind, first_sent, first_marked;
-	struct listing first;
-	size_t next_item; /* of first */
-	struct task go_on;
-};
-
-struct hub {
-	struct apiserver *server;
-	size_t n_watchers;
-	bool publishing;
-	struct hub_lines lines; /* of the change that is being published */
-};
-
-/* Watchers. */
-
-static void unlink_watcher(struct watcher *w)
-{
-	struct watcher **p = &w->resource->watchers;
-	while (*p != w)
-		p = &(*p)->next;
-	*p = w->next;
-	w->hub->n_watchers--;
-	xfree(w);
-}
-
-static void drop(struct watcher *w)
-{
-	if (w->dead)
-		return;
-	w->dead = true;
-	loop_disarm(w->hub->server->loop, &w->end);
-	loop_disarm(w->hub->server->loop, &w->bookmark);
-	loop_unpost(w->hub->server->loop, &w->go_on);
-	/* One that has not begun is still known to the store's commit, and goes in begin(). */
-	if (!w->hub->publishing && w->begun)
-		unlink_watcher(w);
-}
+#define FIRST_BYTES_MAX     ((size_t)64 << 20) /* soft, as that of an exchange */
 
 static void watcher_gone(void *arg)
 {
-	drop(arg);
-}
-
-static void watcher_finish(struct watcher *w, bool clean)
-{
-	struct exchange *x = w->request->exchange;
-	x->on_close = NULL;
-	x->on_writable = NULL;
-	drop(w);
-	if (clean)
-		exchange_end(x);
-	else
-		exchange_cut(x);
-}
-
-static void sweep(struct store_table *res)
-{
-	for (struct watcher *w = res->watchers, *next; w; w = next) {
-		next = w->next;
-		if (w->dead && w->begun)
-			unlink_watcher(w);
-	}
-}
-
-static void send(struct watcher *w, struct str line)
-{
-	if (w->dead)
-		return;
-	if (exchange_write(w->request->exchange, line) > HUB_QUEUE_BYTES_MAX && !w->dead)
-		watcher_finish(w, false);
-}
-
-/* Whether the next line states the columns of a Table; the first does. */
-static bool takes_columns(struct watcher *w)
-{
-	bool columns = w->request->accept.as == AS_TABLE && !w->columns_sent;
-	w->columns_sent = true;
-	return columns;
-}
-
-/* The line of this change for the watcher. Borrowed. */
-static struct str line_of(struct watcher *w, const char *type, struct text *t)
-{
-	return hub_lines_get(&w->hub->lines, w->request, type, t, takes_columns(w));
-}
-
-/* Matching. */
-
-static const char added[] = "ADDED", modified[] = "MODIFIED", deleted[] = "DELETED";
-
-static bool text_matches(struct watcher *w, struct text *t)
-{
-	return t && list_matches(w->request, &w->options, t);
-}
-
-/* It stopped matching: the last matching state, under the revision of the change. */
-static void send_left(struct watcher *w, const struct change *c)
-{
-	CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 4);
-	struct obj *o = convert_read(w->request->kind, c->before, a);
-	if (!o)
-		return;
-	obj_set_path(o, "metadata.resourceVersion", obj_stringf("%lld", (long long)c->rv));
-	hub_line_print(w->request, deleted, o, NULL, takes_columns(w), &b);
-	send(w, strbuf_str(&b));
-}
-
-static void send_change(struct watcher *w, const struct change *c)
-{
-	const struct request *r = w->request;
-	if (w->dead || c->rv <= w->floor || (*r->ns && strcmp(r->ns, c->ns) != 0) ||
-	    (w->exact_name && strcmp(w->exact_name, c->name) != 0))
-		return;
-	bool before = text_matches(w, c->before);
-	bool after = c->deleted ? before : text_matches(w, c->after);
-	w->floor = c->rv;
-	if (c->deleted && before)
-		send(w, line_of(w, deleted, c->after));
-	else if (before && !after)
-		send_left(w, c);
-	else if (after)
-		send(w, line_of(w, before ? modified : added, c->after));
-}
-
-/* Shows a change to the watchers of its resource. */
-static void hub_change(void *arg, const struct change *c)
-{
-	struct hub *h = arg;
-	if (!c->resource->watchers)
-		return;
-	h->publishing = true;
-	for (struct watcher *w = c->resource->watchers; w; w = w->next)
-		if (w->begun && !w->behind)
-			send_change(w, c);
-	h->publishing = false;
-	hub_lines_clear(&h->lines);
-	sweep(c->resource);
+	watcher_drop(arg);
 }
 
 /* Bookmarks and the end. */
@@ -168,8 +23,8 @@ static void hub_change(void *arg, const struct change *c)
 static void send_bookmark(struct watcher *w, int64_t rv, bool initial_end)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	hub_line_bookmark(w->request, rv, initial_end, takes_columns(w), &b);
-	send(w, strbuf_str(&b));
+	hub_line_bookmark(w->request, rv, initial_end, hub_takes_columns(w), &b);
+	hub_send(w, strbuf_str(&b));
 }
 
 /* Up to here it has seen everything. */
@@ -209,7 +64,7 @@ static void end_watches(struct hub *h, struct store_table *res, const struct kin
 		if (!w->dead && w->begun && (!k || w->request->kind == k))
 			watcher_finish(w, true);
 	h->publishing = false;
-	sweep(res);
+	hub_sweep(res);
 }
 
 static void kind_goes(void *arg, const struct kind *k)
@@ -239,16 +94,8 @@ static bool is_too_old(const struct watcher *w)
 
 static void send_too_old(struct watcher *w)
 {
-	struct error err = ERROR_INIT;
-	struct request *r = w->request;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	fail_code(r, E_EXPIRED, &err, "too old resource version: %lld (%lld)",
-		  (long long)w->options.rv, (long long)oldest_rv(w));
-	strbuf_adds(&b, "{\"type\":\"ERROR\",\"object\":");
-	status_print(&r->failure, &err, &b);
-	strbuf_adds(&b, "}\n");
-	exchange_write(r->exchange, strbuf_str(&b));
-	watcher_finish(w, true); /* w is gone */
+	hub_send_expired(w, arena_fmt(w->request->arena, "too old resource version: %lld (%lld)",
+				      (long long)w->options.rv, (long long)oldest_rv(w)));
 }
 
 /* Every object there is, as far as it matches. */
@@ -257,8 +104,8 @@ static void send_first_item(struct watcher *w, struct text *t)
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 4);
 	if (!list_matches(w->request, w->first.filter, t))
 		return;
-	hub_line_print(w->request, added, NULL, t, takes_columns(w), &b);
-	send(w, strbuf_str(&b));
+	hub_line_print(w->request, hub_added, NULL, t, hub_takes_columns(w), &b);
+	hub_send(w, strbuf_str(&b));
 }
 
 static bool has_room(struct watcher *w)
@@ -293,17 +140,23 @@ static bool begins_with_all(const struct watcher *w)
 	return !past || w->request->kind->flags & KIND_VIRTUAL;
 }
 
+static void as_first(struct list_options *l)
+{
+	l->rv = 0;
+	l->match = MATCH_NONE;
+	l->limit = 0;
+	l->continue_token = NULL;
+}
+
 /* What there is; of the log what follows rv, when that is stated. */
 static int select_items(struct watcher *w, struct error *err)
 {
 	struct request *r = w->request;
 	bool is_virtual = r->kind->flags & KIND_VIRTUAL;
 	struct list_options *l = arena_memdup(r->arena, &w->options, sizeof(*l));
-	if (!is_virtual) /* those page by revision */
-		l->rv = 0;
-	l->match = MATCH_NONE;
-	l->limit = 0;
-	l->continue_token = NULL;
+	as_first(l);
+	if (is_virtual) /* those page by revision */
+		l->rv = w->options.rv;
 	if (list_candidates(r, l, &w->first, err) < 0 || list_charge(r, &w->first, err) < 0)
 		return -err->code;
 	w->floor = w->first.rv;
@@ -343,8 +196,8 @@ static bool send_changes(struct watcher *w)
 		if (read >= LIST_WORK_BYTES || !has_room(w))
 			break;
 		read += c->after ? c->after->len : 0;
-		send_change(w, c);
-		hub_lines_clear(&w->hub->lines);
+		hub_send_change(w, c);
+		hub_end_change(w->hub);
 	}
 	return c != NULL;
 }
@@ -360,7 +213,7 @@ static void catch_up(void *arg)
 		more = send_changes(w);
 	h->publishing = false;
 	if (w->dead) {
-		unlink_watcher(w);
+		watcher_unlink(w);
 		return;
 	}
 	w->behind = more;
@@ -411,6 +264,46 @@ static void begin_stream(struct watcher *w)
 	catch_up(w);
 }
 
+static void free_arena(void *arg)
+{
+	arena_free(arg);
+}
+
+/* What it begins with, as its version shows it; in a memory of its own, which is not held as long as the watch. */
+static int convert_first(struct watcher *w, struct error *err)
+{
+	struct request *r = w->request, scratch = *r;
+	struct list_options l = w->options;
+	struct listing first;
+	struct arena *a = arena_new(FIRST_BYTES_MAX);
+	scratch.arena = a;
+	as_first(&l);
+	int rc = list_candidates(&scratch, &l, &first, err);
+	r->waiting = scratch.waiting;
+	r->fixed = scratch.fixed;
+	if (rc < 0 && !waiting_is_wanted(r)) {
+		r->failure = scratch.failure; /* which is told from there */
+		arena_defer(r->arena, free_arena, a);
+	} else {
+		arena_free(a);
+	}
+	return rc;
+}
+
+static int find_first(struct watcher *w, struct error *err)
+{
+	struct request *r = w->request;
+	if (!begins_with_all(w))
+		return 0;
+	if (converting_is_needed(r->kind) && convert_first(w, err) < 0)
+		return -err->code;
+	exchange_discharge(r->exchange, QUOTA_ANSWER_BYTES);
+	int rc = select_items(w, err);
+	if (rc >= 0 && converting_is_needed(r->kind))
+		converting_forget(r);
+	return rc;
+}
+
 static void begin(void *arg, const struct error *failed)
 {
 	struct watcher *w = arg;
@@ -418,17 +311,19 @@ static void begin(void *arg, const struct error *failed)
 	struct error err = failed ? *failed : ERROR_INIT;
 	w->begun = true;
 	if (w->dead) {
-		unlink_watcher(w);
+		watcher_unlink(w);
 		return;
 	}
 	/* The commit may have changed the definition, and with it the kind. */
 	bool is_there = request_find_kind(r);
-	if (!failed && is_there && (!begins_with_all(w) || select_items(w, &err) == 0)) {
+	if (!failed && is_there && find_first(w, &err) == 0) {
 		begin_stream(w);
 		return;
 	}
 	r->exchange->on_close = NULL;
-	drop(w);
+	watcher_drop(w);
+	if (!failed && is_there && waiting_park(r))
+		return; /* it is handled again, and begins then */
 	if (err.code)
 		request_reply_error(r, &err);
 	else
@@ -442,6 +337,7 @@ int hub_watch(struct hub *h, struct request *r, struct error *err)
 		return -err->code;
 	if (h->n_watchers >= HUB_WATCHERS_MAX)
 		return fail_code(r, E_TOOMANY, err, "too many watches: %d", HUB_WATCHERS_MAX);
+	exchange_discharge(r->exchange, QUOTA_WATCHES); /* of a former turn */
 	if (exchange_charge(r->exchange, QUOTA_WATCHES, 1) != QUOTA_OK)
 		return fail_code(r, E_TOOMANY, err,
 				 "too many watches of this user, please try again later");
@@ -465,8 +361,8 @@ struct hub *hub_new(struct apiserver *s)
 {
 	struct hub *h = xcalloc(1, sizeof(*h));
 	h->server = s;
-	store_on_change(s->store, hub_change, h);
-	virtual_on_change(s->virtuals, hub_change, h);
+	store_on_change(s->store, hub_show_change, h);
+	virtual_on_change(s->virtuals, hub_show_change, h);
 	kinds_on_remove(s->kinds, kind_goes, h);
 	return h;
 }

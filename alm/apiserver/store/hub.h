@@ -24,6 +24,10 @@ void hub_free(struct hub *h); /* cuts every watch */
 
 /* Takes the exchange of the request over. */
 int hub_watch(struct hub *h, struct request *r, struct error *err);
+/* Does anybody watch objects of this kind? */
+bool hub_watches(const struct hub *h, const struct kind *k);
+/* And does one of them select by more than namespace and name? */
+bool hub_selects(const struct hub *h, const struct kind *k);
 size_t hub_n_watchers(const struct hub *h);
 
 #endif

@@ -186,6 +186,7 @@ size_t store_change_after(const struct store *s, int64_t rv);
 
 /* Texts of the canonical form. */
 bool text_uid(struct str object, char out[STORE_UID_TEXT]);
+struct str text_api_version(struct str object); /* "" if it is none */
 /* metadata.labels as it stands there, found without reading the rest; "": there are none. */
 struct str text_labels(struct str object);
 

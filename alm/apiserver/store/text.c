@@ -49,6 +49,16 @@ bool text_uid(struct str object, char out[STORE_UID_TEXT])
 	return true;
 }
 
+struct str text_api_version(struct str object)
+{
+	static const char begin[] = "{\"apiVersion\":\"";
+	struct str version, rest;
+	if (!str_has_prefix(object, STR(begin)) ||
+	    !str_cut(str_skip(object, sizeof(begin) - 1), '"', &version, &rest))
+		return STR_NONE;
+	return version;
+}
+
 /* Behind the quote that ends the string; end where none does. */
 static const char *skip_string(const char *p, const char *end)
 {

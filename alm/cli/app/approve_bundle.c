@@ -60,6 +60,7 @@ static int approve_prune(struct bundle_ask *b, struct error *err)
 	obj_set_str(prune, "commit", commit);
 	const char *orphans = held_orphans(b->bundle);
 	set(prune, "orphans", orphans); /* these, and none that come later */
+	set(prune, "plan", orphans ? NULL : obj_str(b->bundle, "status.revisionDigest"));
 	if (say(b, "spec.approvals.prune", prune, err) < 0)
 		return -err->code;
 	if (orphans)

@@ -7,6 +7,8 @@
 
 #include "alm/base/visible.h"
 #include "alm/cli/app/app_session.h"
+#include "alm/cli/app/bundle_ask.h"
+#include "alm/cli/app/diff_bundle.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
 #include "alm/client/client.h"
@@ -364,7 +366,12 @@ static int diff(struct changes *x, bool json, struct error *err)
 static int diff_run(struct cli *c, struct error *err)
 {
 	struct changes x = {.c = c, .lines = obj_keep(c->arena, obj_list())};
+	const char *bundle;
 	bool json;
+	if (bundle_ask_names(c, &bundle))
+		return diff_bundle(c, bundle, err);
+	if (c->n_args > 1)
+		return error_set(err, E_USAGE, "want one app, or bundle NAME");
 	if (cli_output_data(c, &json, err) < 0)
 		return -err->code;
 	int r = app_session_open(c, c->args[0], &x.a, err);
@@ -382,7 +389,7 @@ static const struct cmd_option options[] = {
 
 const struct cmd cmd_diff = {
 	.name = "diff",
-	.usage = "alm diff APP [--to VERSION] [-o json]",
+	.usage = "alm diff APP [--to VERSION] [-o json] | alm diff bundle/NAME [-o json]",
 	.summary = "tell what the plan of a version changes in the cluster",
 	.description =
 		"One line a field, from the stored plan and the live objects; each object is "
@@ -393,9 +400,13 @@ const struct cmd cmd_diff = {
 		"yellow a "
 		"person's, cyan an autoscaler's, blue a controller's, grey Kubernetes'; with -o "
 		"json "
-		"controlledBy and manager. Exit status 3: the server refuses one of the objects.",
-	.examples = "alm diff etcd --to 0.9.6",
+		"controlledBy and manager. Exit status 3: the server refuses one of the objects.\n"
+		"Of a Bundle each object that it applied last is held against the live one, field "
+		"by field: green is as git has it (counted; all with -o json), red is otherwise, "
+		"yellow is not in git and somebody's, grey is Kubernetes' own or an autoscaler's. "
+		"Paths alone, no values. That takes the right to read the Secrets of alm-system.",
+	.examples = "alm diff etcd --to 0.9.6\nalm diff bundle/web",
 	.options = options,
-	.args = {1, 1},
+	.args = {1, 2},
 	.run = diff_run,
 };

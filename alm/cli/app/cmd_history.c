@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/cli/app/app_session.h"
+#include "alm/cli/app/way_back.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/kube/printer.h"
 #include "alm/cli/term.h"
@@ -59,6 +60,7 @@ static struct obj *revision_of(const struct cli *c, const struct obj *s, const s
 	obj_set_int(o, "revision", obj_i64(s, "status.revision", 0));
 	obj_set_str(o, "version", version ? version : "");
 	set_if(o, "phase", obj_str(s, "status.phase"));
+	obj_set_bool(o, "ran", way_back_has_run(s));
 	set_if(o, "since", newest_turn(s));
 	set_if(o, "by", who ? who : obj_str(row, "actor"));
 	set_if(o, "reason", why ? why : obj_str(row, "body.justification"));
@@ -110,6 +112,8 @@ static void print_table(const struct cli *c, const struct obj *list)
 			arena_fmt(c->arena, "%lld", (long long)obj_i64(o, "revision", 0))};
 		for (size_t k = 0; k < ARRAY_LEN(keys); k++)
 			cells[k + 1] = obj_str(o, keys[k]) ? obj_str(o, keys[k]) : "-";
+		if (cstr_eq(cells[2], "Superseded") && !obj_flag(o, "ran", false))
+			cells[2] = "Superseded, never ran";
 		grid_row(&g, cells);
 	}
 	grid_print(&g, true, &b);

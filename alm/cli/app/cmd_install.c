@@ -215,11 +215,36 @@ static int install(struct install *x, struct session *s, const struct obj *app, 
 	return install_wait_app(&w, err);
 }
 
+/* An option of the other form would be taken and do nothing. */
+static int check_form(const struct cli *c, bool is_own, struct error *err)
+{
+	static const char *const of_charts[] = {
+		"version",     "values", "set",  "set-string",      "set-json", "set-file",
+		"set-literal", "mode",   "type", "service-account", "grant"};
+	static const char *const of_own[] = {"image", "log-volume"};
+	const char *const *wrong = is_own ? of_charts : of_own;
+	size_t n = is_own ? ARRAY_LEN(of_charts) : ARRAY_LEN(of_own);
+	const char *ns = is_own ? cli_value(c, "namespace") : NULL;
+	if (ns && !cstr_eq(ns, OWN_NAMESPACE))
+		return error_set(err, E_USAGE, "--namespace %s: ALM works from " OWN_NAMESPACE, ns);
+	for (size_t i = 0; i < n; i++)
+		if (cli_value(c, wrong[i]))
+			return error_set(
+				err, E_USAGE,
+				is_own ? "--%s is of the chart of a catalog; ALM itself gets "
+					 "values by helm (deploy/README.md)"
+				       : "--%s is of ALM itself: with --to-cluster",
+				wrong[i]);
+	return 0;
+}
+
 static int run(struct cli *c, struct error *err)
 {
 	CLEANUP(session_freep) struct session *s = NULL;
 	CLEANUP(obj_unrefp) struct obj *app = NULL;
 	struct install x = {.c = c};
+	if (check_form(c, cli_flag(c, "to-cluster"), err) < 0)
+		return -err->code;
 	if (cli_flag(c, "to-cluster"))
 		return own_manifest_install(c, err);
 	if (!c->n_args)
@@ -260,6 +285,11 @@ static const struct cmd_option options[] = {
 	{"to-cluster", NULL, "ALM itself onto this cluster: deploy/manifests/alm.yaml", 0},
 	{"image", "REFERENCE", "with --to-cluster: where the nodes find the image of `make image`",
 	 0},
+	{"log-volume", "NODE:/PATH",
+	 "with --to-cluster, on a cluster without a default StorageClass: a folder that is there "
+	 "on "
+	 "a node, for the audit log",
+	 0},
 	{0},
 };
 
@@ -267,7 +297,7 @@ const struct cmd cmd_install = {
 	.name = "install",
 	.usage = "alm install [NAME] CATALOG/CHART [--version RANGE] [-n NAMESPACE] [-f FILE] "
 		 "[--set KEY=VALUE] [--wait|--grant]\n"
-		 "alm install --to-cluster [--image REFERENCE] [--wait]",
+		 "alm install --to-cluster [--image REFERENCE] [--log-volume NODE:/PATH] [--wait]",
 	.summary = "install a chart of a catalog",
 	.description =
 		"Creates an AppType. NAME is the chart's and -n (the namespace, made when "

@@ -12,6 +12,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/cli/app/own_manifest.h"
+#include "alm/cli/app/own_volume.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
 #include "alm/obj/meta.h"
@@ -268,9 +269,9 @@ static int delete_rights(struct uninstall *u, struct error *err)
 	return 0;
 }
 
-/* What the chart brings with auditRecords and admissionWebhook: an APIService that leads nowhere would
- * stop the deletion of every namespace of the cluster, a webhook that nobody answers every write of an
- * InstallStrategy, the one that takes its finalizer away included. */
+/* What the chart brings with auditRecords and admissionWebhook: an APIService that leads nowhere
+ * would stop the deletion of every namespace of the cluster, a webhook that nobody answers every
+ * write of an InstallStrategy, the one that takes its finalizer away included. */
 static int delete_services(struct uninstall *u, struct error *err)
 {
 	static const char *const objects[][3] = {
@@ -324,6 +325,19 @@ static int delete_manifest(struct uninstall *u, struct error *err)
 	return rc;
 }
 
+/* What --log-volume made: the folder on the node stays. */
+static int delete_volume(struct uninstall *u, struct error *err)
+{
+	const struct obj *volume;
+	if (!cli_flag(u->c, "with-log"))
+		return 0;
+	if (look(u, OWN_VOLUME_TARGET, &volume, err) < 0)
+		return -err->code;
+	return !volume || !own_volume_is_ours(volume) ? 0
+						      : delete (u, OWN_VOLUME_TARGET, "Background",
+								"PersistentVolume alm-log", err);
+}
+
 static int run(struct cli *c, struct error *err)
 {
 	CLEANUP(session_freep) struct session *s = NULL;
@@ -342,7 +356,8 @@ static int run(struct cli *c, struct error *err)
 	    (!cli_flag(c, "keep-apps") && check_apps(&u, err) < 0) ||
 	    stop_controllers(&u, err) < 0 || delete_services(&u, err) < 0 ||
 	    release_all(&u, err) < 0 || delete_definitions(&u, err) < 0 ||
-	    delete_rights(&u, err) < 0 || delete_manifest(&u, err) < 0)
+	    delete_rights(&u, err) < 0 || delete_manifest(&u, err) < 0 ||
+	    delete_volume(&u, err) < 0)
 		return -err->code;
 	if (own_manifest_release(live))
 		term_print("Helm still has a record of it: helm uninstall %s -n " OWN_NAMESPACE

@@ -78,9 +78,13 @@ static int upgrade(struct cli *c, struct app_session *a, struct error *err)
 	}
 	if (ask_for(c, a, version, err) < 0)
 		return -err->code;
+	const char *hold = way_back_hold(c, a, version);
 	if (data)
-		return app_session_print_outcome(c, version, "Asked", NULL, NULL, strategy, err);
+		return app_session_print_outcome(c, version, "Asked", hold, NULL,
+						 app_session_strategy(c, a, version), err);
 	term_print("apptype.app.coreos.com/%s asked for %s\n", c->args[0], version);
+	if (hold)
+		term_print("%s\n", hold);
 	return 0;
 }
 
@@ -215,7 +219,8 @@ const struct cmd cmd_upgrade = {
 	.usage = "alm upgrade APP --to VERSION [--accept-dropped RESOURCE --reason TEXT] [--retry]",
 	.examples = "alm upgrade etcd --to 0.9.6",
 	.summary = "ask for one version of an app",
-	.description = "Sets spec.upgrade.to. Exit status 3: the version is not installable, and "
+	.description = "Sets spec.upgrade.to, and tells what still holds the version: a window, a "
+		       "pause, an approval. Exit status 3: the version is not installable, and "
 		       "the steps are printed.",
 	.options = upgrade_options,
 	.args = {1, 1},

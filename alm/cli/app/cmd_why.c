@@ -16,13 +16,13 @@
 
 #define TEXT_BYTES_MAX ((size_t)16 << 20)
 
-static int check_output(const struct cli *c, const char *more, struct error *err)
+static int check_output(const struct cli *c, struct error *err)
 {
 	const char *output = cli_value(c, "output");
-	if (!output || cstr_eq(output, "json") || cstr_eq(output, "wide") || cstr_eq(output, more))
+	if (!output || cstr_eq(output, "json") || cstr_eq(output, "yaml") ||
+	    cstr_eq(output, "wide"))
 		return 0;
-	return error_set(err, E_USAGE, "-o %s: want json%s%s or wide", output, more ? ", " : "",
-			 more ? more : "");
+	return error_set(err, E_USAGE, "-o %s: want json, yaml or wide", output);
 }
 
 static bool is_output(const struct cli *c, const char *format)
@@ -52,11 +52,13 @@ static int why_run(struct cli *c, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
 	struct why_facts f;
-	if (check_output(c, NULL, err) < 0 || why_facts_read(c, c->args[0], NULL, &f, err) < 0)
+	if (check_output(c, err) < 0 || why_facts_read(c, c->args[0], NULL, &f, err) < 0)
 		return -err->code;
 	if (is_output(c, "json")) {
 		json_print_pretty(obj_get(f.apptype, "status"), 4, &b);
 		visible_addf(&b, "\n");
+	} else if (is_output(c, "yaml")) {
+		yaml_print(obj_get(f.apptype, "status"), &b);
 	} else {
 		resolve_print(f.apptype, f.revision, f.seq, is_output(c, "wide"), &b);
 		print_offline(&f, &b);
@@ -137,7 +139,7 @@ static int why_not_run(struct cli *c, struct error *err)
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
 	struct why_facts f;
 	const char *app = c->args[0], *version = c->args[1];
-	if (check_output(c, "yaml", err) < 0)
+	if (check_output(c, err) < 0)
 		return -err->code;
 	if (is_output(c, "yaml"))
 		return print_waivers(c, app, version, err);
@@ -181,7 +183,8 @@ static int why_not_run(struct cli *c, struct error *err)
 		OFFLINE_VIEW_OPTIONS
 
 static const struct cmd_option why_options[] = {
-	{"output", "FORMAT", "json: the facts of the status; wide: lower versions one by one", 'o'},
+	{"output", "FORMAT", "json, yaml: the facts of the status; wide: lower versions one by one",
+	 'o'},
 	SOURCES,
 	{0},
 };
@@ -197,7 +200,7 @@ static const struct cmd_option why_not_options[] = {
 
 const struct cmd cmd_why = {
 	.name = "why",
-	.usage = "alm why APP [-o json|wide] [--at SEQ | --offline --catalog SOURCE] [--all]",
+	.usage = "alm why APP [-o json|yaml|wide] [--at SEQ | --offline --catalog SOURCE] [--all]",
 	.summary = "tell every version of an app and why it is, or is not, the next one",
 	.description = "yes: it can be installed; no: the first reason against it; ?: a better "
 		       "version was found before; -: it is installed.",

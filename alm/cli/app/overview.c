@@ -1,6 +1,6 @@
 #include "alm/cli/app/overview.h"
 
-#include "alm/base/clock.h"
+#include "alm/cli/app/bundle_row.h"
 #include "alm/engine/stalled.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
@@ -227,6 +227,10 @@ static void add_available(const struct overview *x)
 	const char *newest = arena_strndup(x->a, version.ptr, version.len);
 	const char *text =
 		timed ? arena_fmt(x->a, "%.*s", STR_ARG(str_trim(until))) : gate_text(c.reason);
+	if (timed && cstr_has_prefix(text, c.reason)) { /* it is told once */
+		text += strlen(c.reason);
+		text += strspn(text, ": ");
+	}
 	struct obj *w = wait_new(x, "upgrade", newest, c.reason, text);
 	if (cstr_eq(c.reason, "Paused"))
 		set_next(w, resume_command(x));
@@ -249,6 +253,14 @@ static void add_stalled(const struct overview *x, const struct obj *o, const cha
 		set_next(w, next);
 }
 
+/* "Resolving" that took too long is "Unresolved" by now, for the same cause. */
+static bool is_the_state(const struct overview *x, const struct condition *c)
+{
+	struct condition ready;
+	return condition_get(x->app, "Ready", &ready) && !cstr_eq(ready.status, "True") &&
+	       cstr_eq(c->type, "StateOverdue") && cstr_eq(ready.message, c->message);
+}
+
 /* What else is wrong: True is bad news for these. */
 static void add_trouble(const struct overview *x)
 {
@@ -256,7 +268,8 @@ static void add_trouble(const struct overview *x)
 					    "StateOverdue", "Deprecated", "DeletionBlocked"};
 	struct condition c;
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
-		if (condition_get(x->app, types[i], &c) && cstr_eq(c.status, "True"))
+		if (condition_get(x->app, types[i], &c) && cstr_eq(c.status, "True") &&
+		    !is_the_state(x, &c))
 			set_next(wait_new(x, "trouble", NULL, c.reason, c.message),
 				 nextstep_new(x->a, NULL, "alm describe apptype %s", x->name));
 }
@@ -360,18 +373,11 @@ static struct obj *orphan_objs(const struct obj *bundle, int64_t now_ns, struct 
 	struct obj *list = obj_list();
 	for (size_t i = 0; i < obj_len(orphans); i++) {
 		const struct obj *o = obj_at(orphans, i);
-		const char *at = obj_str(o, "deleteAt"), *why = obj_str(o, "message");
-		char left[CLOCK_TEXT_MAX];
-		int64_t at_ns = 0;
 		struct obj *row = obj_map();
 		set_if(row, "what",
 		       arena_fmt(a, "%s %s/%s", obj_str(o, "kind"), obj_str(o, "namespace"),
 				 obj_str(o, "name")));
-		if (at && !why && clock_parse(str_of(at), &at_ns)) {
-			duration_human(at_ns > now_ns ? at_ns - now_ns : 0, left);
-			why = arena_fmt(a, "deleted in %s", left);
-		}
-		set_if(row, "text", why ? why : "it is held");
+		set_if(row, "text", bundle_orphan_text(o, now_ns, a));
 		obj_append(list, row);
 	}
 	return list;
@@ -411,6 +417,8 @@ static struct obj *bundle_objs(const struct overview_input *in, struct arena *a)
 		    condition_get(o, "OrphansUnknown", &ready))
 			set_if(row, "orphansUnknown", ready.message);
 		obj_set(row, "orphans", orphan_objs(o, in->now_ns, a));
+		if (obj_path(o, "status.instances"))
+			obj_set(row, "instances", obj_ref(obj_path(o, "status.instances")));
 		set_if(row, "held",
 		       condition_get(o, "PruneHeld", &ready) && cstr_eq(state, "Synced")
 			       ? ready.message

@@ -102,8 +102,24 @@ static void print_orphans(const struct obj *bundle, struct strbuf *b)
 		visible_addf(b, "  PruneHeld: %s\n", obj_str(bundle, "held"));
 }
 
+/* Those that are not ready; of a bundle that was named, all. */
+static void print_instances(const struct obj *bundle, bool all, struct strbuf *b)
+{
+	const struct obj *list = obj_get(bundle, "instances");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *o = obj_at(list, i);
+		const char *state = shown(o, "state"), *message = obj_str(o, "message");
+		int64_t n = obj_i64(o, "objects", 0);
+		if (!all && cstr_eq(state, "Ready"))
+			continue;
+		visible_addf(b, "  instance %s: %s, %lld object%s%s%s\n", shown(o, "name"), state,
+			     (long long)n, n == 1 ? "" : "s", message ? ": " : "",
+			     message ? message : "");
+	}
+}
+
 /* All of them in a line each, and what those in trouble wait for. How many these are. */
-static size_t print_bundles(const struct obj *bundles, struct strbuf *b)
+static size_t print_bundles(const struct obj *bundles, bool named, struct strbuf *b)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < obj_len(bundles); i++) {
@@ -116,6 +132,7 @@ static size_t print_bundles(const struct obj *bundles, struct strbuf *b)
 		if (!synced && *obj_str(o, "message"))
 			visible_addf(b, ": %s", obj_str(o, "message"));
 		strbuf_addc(b, '\n');
+		print_instances(o, named, b);
 		print_orphans(o, b);
 		if (next)
 			print_next(next, b);
@@ -149,7 +166,7 @@ void overview_print(const struct obj *overview, struct arena *a, struct strbuf *
 			     obj_str(o, "message"));
 		print_next(obj_get(o, "next"), b);
 	}
-	n_waits += print_bundles(bundles, b);
+	n_waits += print_bundles(bundles, obj_flag(overview, "named", false), b);
 	if ((obj_len(apps) || obj_len(bundles)) && !n_waits)
 		visible_addf(b, "\nNothing waits.\n");
 }

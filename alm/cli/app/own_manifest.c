@@ -5,6 +5,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/visible.h"
 #include "alm/cli/app/own_trouble.h"
+#include "alm/cli/app/own_volume.h"
 #include "alm/cli/kube/write.h"
 #include "alm/cli/term.h"
 #include "alm/obj/meta.h"
@@ -146,7 +147,21 @@ static int wait_available(struct cli *c, struct session *s, struct error *err)
 	}
 }
 
-static int apply_all(struct cli *c, const struct yaml_documents *docs, struct error *err)
+/* What is installed: the volume of the log, if it is told, and the manifest. */
+struct parts {
+	struct yaml_documents volume, manifest;
+};
+
+static int apply_docs(struct cli *c, struct session *s, const struct yaml_documents *docs,
+		      struct error *err)
+{
+	for (size_t i = 0; i < docs->n; i++)
+		if (apply(c, s, docs->items[i].value, err) < 0)
+			return -err->code;
+	return 0;
+}
+
+static int apply_all(struct cli *c, const struct parts *p, struct error *err)
 {
 	CLEANUP(session_freep) struct session *s = NULL;
 	const struct obj *live;
@@ -158,29 +173,37 @@ static int apply_all(struct cli *c, const struct yaml_documents *docs, struct er
 				 "ALM is Helm release %s of this cluster: helm upgrade %s "
 				 "deploy/charts/alm -n " OWN_NAMESPACE,
 				 release, release);
-	for (size_t i = 0; i < docs->n; i++)
-		if (apply(c, s, docs->items[i].value, err) < 0)
-			return -err->code;
+	if ((p->volume.n && own_volume_check(c, s, err) < 0) ||
+	    apply_docs(c, s, &p->volume, err) < 0 || apply_docs(c, s, &p->manifest, err) < 0)
+		return -err->code;
 	return cli_flag(c, "wait") ? wait_available(c, s, err) : 0;
+}
+
+static int print_all(const struct parts *p)
+{
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(TEXT_BYTES_MAX);
+	for (size_t i = 0; i < p->volume.n + p->manifest.n; i++) {
+		if (i)
+			visible_addf(&text, "---\n");
+		yaml_print(i < p->volume.n ? p->volume.items[i].value
+					   : p->manifest.items[i - p->volume.n].value,
+			   &text);
+	}
+	return term_data(strbuf_str(&text)) ? -E_IO : 0;
 }
 
 int own_manifest_install(struct cli *c, struct error *err)
 {
-	struct yaml_documents docs = {0};
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(TEXT_BYTES_MAX);
+	struct parts p = {0};
 	if (c->n_args)
 		return error_set(err, E_USAGE, "--to-cluster installs ALM itself, not %s",
 				 c->args[0]);
-	int r = own_manifest_read(c, cli_value(c, "image"), &docs, err);
-	for (size_t i = 0; r >= 0 && cli_flag(c, "dry-run") && i < docs.n; i++) {
-		if (i)
-			visible_addf(&text, "---\n");
-		yaml_print(docs.items[i].value, &text);
-	}
-	if (r >= 0 && cli_flag(c, "dry-run"))
-		r = term_data(strbuf_str(&text)) ? -E_IO : 0;
-	else if (r >= 0)
-		r = apply_all(c, &docs, err);
-	yaml_documents_release(&docs);
+	int r = own_volume_read(c, &p.volume, err);
+	if (r >= 0)
+		r = own_manifest_read(c, cli_value(c, "image"), &p.manifest, err);
+	if (r >= 0)
+		r = cli_flag(c, "dry-run") ? print_all(&p) : apply_all(c, &p, err);
+	yaml_documents_release(&p.volume);
+	yaml_documents_release(&p.manifest);
 	return r;
 }

@@ -15,8 +15,8 @@ static const char *of_claim(const struct obj *claim)
 		return NULL;
 	return "PersistentVolumeClaim alm-log names no StorageClass, and the cluster has no "
 	       "default one: `kubectl annotate storageclass NAME "
-	       "storageclass.kubernetes.io/is-default-class=true`, or make a PersistentVolume for "
-	       "it";
+	       "storageclass.kubernetes.io/is-default-class=true`, or name a folder of a node: "
+	       "`alm install --to-cluster --log-volume NODE:/PATH`";
 }
 
 /* What every Pod says while it comes. */

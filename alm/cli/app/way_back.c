@@ -55,17 +55,62 @@ static bool is_outside_range(const struct app_session *a, const char *version, s
 	       !range_matches(&range, &v);
 }
 
-/* Only a version that ran is a way back. */
-static bool has_run(const struct obj *strategy)
-{
-	const char *phase = obj_str(strategy, "status.phase");
-	return cstr_eq(phase, "Superseded") || cstr_eq(phase, "Succeeded");
-}
-
 static bool is_in_no_catalog(const struct app_session *a, const char *version)
 {
 	return !app_session_candidate(a, version) &&
 	       !obj_i64(a->app, "status.candidatesOmitted", 0);
+}
+
+bool way_back_has_run(const struct obj *strategy)
+{
+	const char *phase = obj_str(strategy, "status.phase");
+	if (obj_i64(strategy, "status.succeededRevision", 0))
+		return true;
+	/* Written by an alm before this field. */
+	return cstr_eq(phase, "Succeeded") ||
+	       (cstr_eq(phase, "Superseded") && condition_is(strategy, "Verified", "True"));
+}
+
+static bool is_newer(const char *version, const char *than)
+{
+	struct version a, b;
+	struct error ignored = ERROR_INIT;
+	return than && version_parse(str_of(version), VERSION_STRICT, &a, &ignored) == 0 &&
+	       version_parse(str_of(than), VERSION_STRICT, &b, &ignored) == 0 &&
+	       version_cmp(&a, &b) > 0;
+}
+
+/* As the resolver tells: the same bytes and values are not tried again, unless somebody asks for it. */
+static bool has_failed(struct cli *c, const struct app_session *a, const struct obj *strategy,
+		       const char *version)
+{
+	const struct obj *failed = obj_path(a->app, "status.failedVersions");
+	const char *sha256 = obj_str(strategy, "spec.strategy.sha256");
+	const char *mark = arena_fmt(c->arena, "%s@%.12s+%s", version, sha256 ? sha256 : "",
+				     values_digest(obj_path(a->app, "spec.values"), c->arena));
+	for (size_t i = 0; i < obj_len(failed); i++)
+		if (cstr_eq(obj_as_string(obj_at(failed, i)), mark))
+			return app_session_candidate(a, version) != NULL;
+	return false;
+}
+
+/* A version above the one that is installed is no way back, though it ran: the resolver judges it as any
+ * other candidate, and it is planned anew. */
+static const char *forward_refusal(struct cli *c, const struct app_session *a, const char *version)
+{
+	const struct obj *candidate = app_session_candidate(a, version);
+	const char *reason = obj_str(candidate, "reason");
+	if (!is_newer(version, obj_str(a->app, "status.installedVersion")))
+		return NULL;
+	if (is_in_no_catalog(a, version))
+		return arena_fmt(c->arena,
+				 "no catalog has %s any more, and going forward is no way back: it "
+				 "is planned anew; put its archive back into the catalog",
+				 version);
+	if (!candidate || obj_flag(candidate, "installable", false) ||
+	    cstr_eq(reason, "NotRequested"))
+		return NULL;
+	return arena_fmt(c->arena, "%s: %s", reason, obj_str(candidate, "message"));
 }
 
 static bool has_other_values(const struct app_session *a, const struct obj *plan)
@@ -79,6 +124,9 @@ const char *way_back_refusal(struct cli *c, struct app_session *a, const struct 
 			     const char *version)
 {
 	struct error ignored = ERROR_INIT;
+	if (!way_back_has_run(strategy))
+		return arena_fmt(c->arena, "RollbackRefused: %s never ran, it is %s", version,
+				 obj_str(strategy, "status.phase"));
 	const char *lost = unserved_resource(c, a, strategy);
 	if (lost)
 		return arena_fmt(c->arena,
@@ -88,9 +136,15 @@ const char *way_back_refusal(struct cli *c, struct app_session *a, const struct 
 	if (is_outside_range(a, version, c->arena))
 		return arena_fmt(c->arena, "OutOfRange: %s is not in spec.version %s", version,
 				 obj_str(a->app, "spec.version"));
-	if (!has_run(strategy))
-		return arena_fmt(c->arena, "RollbackRefused: %s never ran, it is %s", version,
-				 obj_str(strategy, "status.phase"));
+	if (has_failed(c, a, strategy, version))
+		return arena_fmt(
+			c->arena,
+			"RollbackRefused: PreviouslyFailed: %s failed before with the same "
+			"archive and values; to try it again: alm upgrade %s --to %s --retry",
+			version, meta_name(a->app), version);
+	const char *forward = forward_refusal(c, a, version);
+	if (forward)
+		return arena_fmt(c->arena, "RollbackRefused: %s", forward);
 	const struct obj *plan = app_session_plan(c, a, strategy, &ignored);
 	if (!plan)
 		return arena_fmt(c->arena, "RollbackRefused: the stored plan of %s is gone",
@@ -106,14 +160,25 @@ const char *way_back_refusal(struct cli *c, struct app_session *a, const struct 
 
 /* --- what the controllers say --- */
 
-static const char *blocked_text(struct cli *c, const struct obj *strategy)
+const char *way_back_holds(const struct obj *strategy, struct arena *a)
 {
 	static const char *const types[] = {"PlanReady", "RequirementsMet", "CRDCompatible"};
 	struct condition x;
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
 		if (condition_get(strategy, types[i], &x) && cstr_eq(x.status, "False"))
-			return arena_fmt(c->arena, "%s: %s", x.reason, x.message);
-	return "Blocked";
+			return arena_fmt(a, "%s: %s", x.reason, x.message);
+	return NULL;
+}
+
+/* What only time holds: "0.9.6; OutsideWindow until Sat 02:00Z". */
+static const char *time_note(struct cli *c, const struct app_session *a, const char *version)
+{
+	static const char *const gates[] = {"OutsideWindow", "Soaking", "Unreadable", NULL};
+	struct condition x;
+	if (!condition_get(a->app, "UpgradeAvailable", &x) || !cstr_in(x.reason, gates) ||
+	    !cstr_eq(obj_str(a->app, "status.availableVersion"), version))
+		return NULL;
+	return arena_fmt(c->arena, "it waits: %s", x.message);
 }
 
 /* True: it is decided. */
@@ -147,33 +212,54 @@ static bool is_decided(struct cli *c, const struct app_session *a, const char *v
 		return true;
 	}
 	if (cstr_eq(phase, "Blocked")) {
-		*ret_refusal = blocked_text(c, s);
+		const char *why = way_back_holds(s, c->arena);
+		*ret_refusal = why ? why : phase;
 		return true;
 	}
 	if (obj_flag(a->app, "spec.paused", false)) {
 		*ret_note = "it begins when spec.paused is false";
 		return true;
 	}
-	return false;
+	*ret_note = time_note(c, a, version);
+	return *ret_note != NULL;
+}
+
+static void await(struct cli *c, struct app_session *a, const char *version, int64_t wait_ns,
+		  const char **ret_refusal, const char **ret_note)
+{
+	struct loop *loop = session_loop(a->session);
+	int64_t end_ns = loop_mono(loop) + wait_ns;
+	const char *name = arena_strdup(c->arena, meta_name(a->app));
+	struct error failed = ERROR_INIT;
+	*ret_refusal = *ret_note = NULL;
+	while (loop_mono(loop) < end_ns) {
+		if (app_session_read(c, name, a, &failed) < 0) {
+			*ret_note = arena_strdup(c->arena, failed.msg);
+			return;
+		}
+		if (is_decided(c, a, version, ret_refusal, ret_note))
+			return;
+		(void)session_run(a->session, POLL_NS);
+	}
+	const struct obj *s = app_session_strategy(c, a, version);
+	const char *why =
+		cstr_eq(obj_str(s, "status.phase"), "Pending") ? way_back_holds(s, c->arena) : NULL;
+	*ret_note =
+		why ? arena_fmt(c->arena, "it waits: %s", why)
+		    : arena_fmt(c->arena, "no controller has begun it yet: alm status %s", name);
 }
 
 const char *way_back_verdict(struct cli *c, struct app_session *a, const char *version,
 			     const char **ret_note)
 {
-	struct loop *loop = session_loop(a->session);
-	int64_t end_ns = loop_mono(loop) + WAY_BACK_WAIT_NS;
-	const char *name = arena_strdup(c->arena, meta_name(a->app)), *refusal = NULL;
-	struct error failed = ERROR_INIT;
-	*ret_note = NULL;
-	while (loop_mono(loop) < end_ns) {
-		if (app_session_read(c, name, a, &failed) < 0) {
-			*ret_note = arena_strdup(c->arena, failed.msg);
-			return NULL;
-		}
-		if (is_decided(c, a, version, &refusal, ret_note))
-			return refusal;
-		(void)session_run(a->session, POLL_NS);
-	}
-	*ret_note = arena_fmt(c->arena, "no controller has begun it yet: alm status %s", name);
-	return NULL;
+	const char *refusal;
+	await(c, a, version, WAY_BACK_WAIT_NS, &refusal, ret_note);
+	return refusal;
+}
+
+const char *way_back_hold(struct cli *c, struct app_session *a, const char *version)
+{
+	const char *refusal, *note;
+	await(c, a, version, WAY_BACK_HOLD_NS, &refusal, &note);
+	return refusal ? refusal : note;
 }

@@ -4,7 +4,11 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/kinds.h"
+#include "alm/audit/audit.h"
+#include "alm/audit/checkpoint.h"
 #include "alm/audit/export.h"
+#include "alm/audit/head.h"
+#include "alm/audit/log.h"
 #include "alm/audit/objects.h"
 #include "alm/audit/tables.h"
 #include "alm/base/clock.h"
@@ -84,11 +88,43 @@ static int open_api(struct cli *c, struct audit_source *s, struct error *err)
 	return r;
 }
 
+/* The origin that audit.head remembers, or false. */
+static bool remembered(const char *dir, char **ret, int64_t *ret_size)
+{
+	struct error none = ERROR_INIT;
+	struct str origin;
+	struct checkpoint c;
+	struct audit_head_state *h = xcalloc(1, sizeof(*h));
+	bool found = head_read(dir, h, &none) >= 0 &&
+		     checkpoint_read(str_of(h->note), &origin, &c, &none) >= 0;
+	if (found) {
+		*ret = str_dup(origin);
+		*ret_size = c.size;
+	}
+	xfree(h);
+	return found;
+}
+
+/* One that is lost is another thing than one that never was. */
+static int no_log(const char *dir, const char *what, const char *hint, struct error *err)
+{
+	CLEANUP(xfreep) char *origin = NULL;
+	int64_t size;
+	if (!remembered(dir, &origin, &size))
+		return error_set(err, E_NOTFOUND, "%s%s", what, hint);
+	return error_set(err, E_ALTERED,
+			 "%s, and %s/" HEAD_FILE " remembers %" PRId64 " records, of the log %s: "
+			 "put alm.db back, or begin another log: alm audit accept-gap --data-dir "
+			 "%s --reason TEXT",
+			 what, dir, size, origin, dir);
+}
+
 /* A database without the tables of a log, such as that of a server with --no-audit. */
-static int check_has_log(struct audit_source *s, const char *path, struct error *err)
+static int check_has_log(struct cli *c, struct audit_source *s, const char *path, struct error *err)
 {
 	int r = tables_exist(s->db, err);
-	return r == 0 ? error_set(err, E_NOTFOUND, "%s has no audit log", path) : r;
+	return r == 0 ? no_log(s->dir, arena_fmt(c->arena, "%s has no audit log", path), "", err)
+		      : r;
 }
 
 static int open_folder(struct cli *c, const char *path, struct audit_source *s, struct error *err)
@@ -96,20 +132,25 @@ static int open_folder(struct cli *c, const char *path, struct audit_source *s, 
 	struct db_config dc = {
 		.path = path, .read_only = true, .busy_ns = 5 * NS_PER_S, .layout = DB_LAYOUT};
 	if (!file_exists(path))
-		return error_set(err, E_NOTFOUND,
-				 "%s is not there: --data-dir is the folder of alm up, alm server "
-				 "or alm controller; without it the server is asked",
-				 path);
+		return no_log(cli_data_dir(c), arena_fmt(c->arena, "%s is not there", path),
+			      ": --data-dir is the folder of alm up, alm server or alm controller; "
+			      "without it the server is asked",
+			      err);
 	s->dir = cli_data_dir(c);
 	int r = db_open(&dc, &s->db, err);
-	return r < 0 ? r : check_has_log(s, path, err);
+	return r < 0 ? r : check_has_log(c, s, path, err);
+}
+
+const char *audit_source_path(struct cli *c)
+{
+	return arena_fmt(c->arena, "%s/alm.db", cli_data_dir(c));
 }
 
 int audit_source_open(struct cli *c, struct audit_source *ret, struct error *err)
 {
 	struct audit_source s = {0};
 	const char *file = cli_value(c, "file");
-	const char *path = arena_fmt(c->arena, "%s/alm.db", cli_data_dir(c));
+	const char *path = audit_source_path(c);
 	bool elsewhere = (cli_value(c, "kubeconfig") || cli_value(c, "context")) &&
 			 !cli_value(c, "data-dir");
 	int r;
@@ -304,6 +345,18 @@ static int each_of_kind(struct session *session, const struct crd_kind *k, verif
 			rc = fn(fn_arg, named, err);
 	}
 	return rc;
+}
+
+bool audit_source_is_of_runs(const struct audit_source *s)
+{
+	struct error none = ERROR_INIT;
+	CLEANUP(xfreep) char *origin = NULL;
+	int64_t size;
+	if (tables_exist(s->db, &none) > 0)
+		(void)log_origin(s->db, &origin, &none);
+	else if (s->dir)
+		(void)remembered(s->dir, &origin, &size);
+	return origin && audit_is_of_runs(origin) && !audit_source_has_objects(s->db);
 }
 
 /* The folder of this log has no kubeconfig: --data-dir does not say which server is meant. */

@@ -19,6 +19,8 @@ struct audit_source {
 };
 
 extern const struct resource audit_source_records; /* auditrecords */
+/* Of the database, where there is one. */
+const char *audit_source_path(struct cli *c);
 int audit_source_open(struct cli *c, struct audit_source *ret, struct error *err);
 void audit_source_release(struct audit_source *s);
 
@@ -34,6 +36,9 @@ int64_t audit_source_now_us(void);
 int audit_source_objects(void *arg, verify_object_fn fn, void *fn_arg, struct error *err);
 /* Whether there are such tables. */
 bool audit_source_has_objects(struct db *d);
+/* Whether the log, or the one that audit.head remembers where there is none, is of `alm run`: no database of a server
+ * is, whatever its origin says. */
+bool audit_source_is_of_runs(const struct audit_source *s);
 /* The command as it asks the cluster of the kubeconfig, whatever --data-dir says. */
 struct cli audit_source_cluster(const struct cli *c);
 /* The statuses of ALM's kinds on the cluster of the kubeconfig; arg is the struct cli. */

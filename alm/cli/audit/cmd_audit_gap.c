@@ -24,7 +24,8 @@ static int accept_gap(struct cli *c, struct audit_source *s, struct loop *l, str
 	struct error none = ERROR_INIT;
 	bool embedded = audit_source_has_objects(s->db) ||
 			file_exists(arena_fmt(c->arena, "%s/kubeconfig", s->dir));
-	(void)audit_anchors_read(c, s, !embedded, anchors, &none);
+	bool of_runs = audit_source_is_of_runs(s);
+	(void)audit_anchors_read(c, s, !embedded && !of_runs, anchors, &none);
 	struct gap_config gc = {.db = s->db,
 				.loop = l,
 				.dir = s->dir,
@@ -36,8 +37,8 @@ static int accept_gap(struct cli *c, struct audit_source *s, struct loop *l, str
 	if (gc.has_objects) {
 		gc.each = audit_source_objects;
 		gc.each_arg = s;
-	} else if (embedded) {
-		gc.each = no_objects; /* an embedded server whose database is gone */
+	} else if (embedded || of_runs) {
+		gc.each = no_objects; /* a log of runs; an embedded server whose database is gone */
 	} else {
 		gc.each = audit_source_statuses;
 		gc.each_arg = c;

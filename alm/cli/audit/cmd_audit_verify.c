@@ -8,13 +8,16 @@
 #include "alm/audit/proof.h"
 #include "alm/audit/pruned.h"
 #include "alm/audit/replay.h"
+#include "alm/audit/verify_lanes.h"
+#include "alm/base/file.h"
 #include "alm/cli/audit/audit_anchors.h"
 #include "alm/cli/audit/audit_cmds.h"
 #include "alm/cli/progress.h"
 #include "alm/cli/term.h"
 #include "alm/sources/catalog_store.h"
 
-#define PROGRESS_ROWS_MIN 10000 /* less is done before a line could be read */
+#define LANES_FILE_BYTES  ((uint64_t)32 << 20) /* of a log that one process has read in no time */
+#define PROGRESS_ROWS_MIN 10000                /* less is done before a line could be read */
 
 /* What of the log's own folder, or of its cluster, is compared with it. */
 static void add_objects(struct cli *c, struct audit_source *s, unsigned char key[AUDIT_KEY_BYTES],
@@ -26,6 +29,9 @@ static void add_objects(struct cli *c, struct audit_source *s, unsigned char key
 	o->dir = s->dir;
 	o->each_kept = catalog_store_each;
 	o->each_kept_arg = s->db;
+	o->is_of_runs = audit_source_is_of_runs(s);
+	if (o->is_of_runs)
+		return;
 	if (!audit_source_has_objects(s->db)) {
 		o->each_status = audit_source_statuses;
 		o->each_status_arg = c;
@@ -61,7 +67,19 @@ static void draw(void *arg, int64_t at, int64_t n)
 		progress_at(p, (size_t)at, "entries read");
 }
 
-static int verify_source(struct cli *c, struct audit_source *s, struct error *err)
+/* Before any database is open: see verify_lanes.h. */
+static struct verify_lanes *lanes_for(struct cli *c, const char *path)
+{
+	struct error none = ERROR_INIT;
+	struct file_info file;
+	bool whole = !cli_flag(c, "since-checkpoint") && !cli_value(c, "file");
+	if (!whole || file_info(path, &file, &none) < 0 || file.size < LANES_FILE_BYTES)
+		return NULL;
+	return verify_lanes_new(0);
+}
+
+static int verify_source(struct cli *c, struct audit_source *s, struct verify_lanes *lanes,
+			 const char *path, struct error *err)
 {
 	unsigned char key[AUDIT_KEY_BYTES];
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
@@ -81,7 +99,9 @@ static int verify_source(struct cli *c, struct audit_source *s, struct error *er
 				   .n_anchors = anchors->n,
 				   .unchecked = anchors->unchecked,
 				   .progress = draw,
-				   .progress_arg = &progress};
+				   .progress_arg = &progress,
+				   .lanes = s->type == AUDIT_DATABASE ? lanes : NULL,
+				   .lanes_path = path};
 	add_objects(c, s, key, &o);
 	add_vkey(s, c->arena, &o);
 	int rc = verify_log(s->db, &o, rep, err);
@@ -104,6 +124,8 @@ static int verify_source(struct cli *c, struct audit_source *s, struct error *er
 static int run_verify(struct cli *c, struct error *err)
 {
 	struct audit_source s = {0};
+	const char *path = audit_source_path(c);
+	CLEANUP(verify_lanes_freep) struct verify_lanes *lanes = lanes_for(c, path);
 	int rc = audit_source_open(c, &s, err);
 	if (rc < 0)
 		return rc;
@@ -115,7 +137,7 @@ static int run_verify(struct cli *c, struct error *err)
 			       "a log is verified from its folder (--data-dir) or an archive "
 			       "(--file): AuditRecords carry no chain");
 	else
-		rc = verify_source(c, &s, err);
+		rc = verify_source(c, &s, lanes, path, err);
 	audit_source_release(&s);
 	return rc;
 }

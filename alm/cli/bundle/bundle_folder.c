@@ -7,6 +7,7 @@
 #include "alm/base/file.h"
 #include "alm/cli/term.h"
 #include "alm/controllers/fleet/bundle_make.h"
+#include "alm/controllers/fleet/bundle_render.h"
 #include "alm/controllers/run.h"
 #include "alm/io/loop_event.h"
 #include "alm/io/sandbox.h"
@@ -135,7 +136,8 @@ static void rendered(void *arg, struct obj *value, const struct error *err)
 }
 
 /* Parsed in the closed child process, as by the controller. */
-static int parse(const struct files *files, const char *ns, struct arena *a, struct obj **ret,
+static int parse(const struct files *files, const struct bundle_spec *spec,
+		 const struct bundle_input *in, struct arena *a, struct obj **ret,
 		 struct error *err)
 {
 	const struct sandbox_config sc = {.jobs = jobs};
@@ -145,7 +147,7 @@ static int parse(const struct files *files, const char *ns, struct arena *a, str
 	struct render_call call = {.done = rendered, .arg = &r};
 	if (sandbox_process_new(l, &sc, &sandbox, err) < 0)
 		return -err->code;
-	flat_job_files(sandbox, files, ns, &call);
+	bundle_render_start(spec, sandbox, files, in, &call);
 	while (!r.done)
 		loop_run(l);
 	sandbox_free(sandbox);
@@ -153,6 +155,30 @@ static int parse(const struct files *files, const char *ns, struct arena *a, str
 		return error_copy(err, &r.err);
 	*ret = obj_keep(a, r.value);
 	return 0;
+}
+
+/* No cluster is asked: what it would bring is in a file, as one layer over spec.config.values. */
+static int read_input(const struct cli *c, const struct bundle_spec *spec, struct bundle_input *ret,
+		      struct error *err)
+{
+	const char *file = cli_value(c, "config-file");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CONFIG_BYTES_MAX);
+	struct obj *o = NULL;
+	if (!file && spec->renderer.from.n)
+		return error_set(err, E_INVALID,
+				 BUNDLE_CONFIG_FROM
+				 ": it is read from a cluster, and none is asked "
+				 "here; give what it brings with --config-file "
+				 "FILE");
+	if (file && !spec->renderer.from.n)
+		return error_set(err, E_USAGE,
+				 "--config-file stands for " BUNDLE_CONFIG_FROM
+				 ", and --bundle has none");
+	if (file &&
+	    (file_read_input(file, &b, err) < 0 || config_parse(strbuf_str(&b), file, &o, err) < 0))
+		return error_wrap(err, "--config-file");
+	const struct config_layer layer = {file, o ? obj_keep(c->arena, o) : NULL};
+	return bundle_input_make(spec, &layer, file != NULL, c->arena, ret, err);
 }
 
 /* A folder that is in no repository, or was asked for as it is, is read from disk. */
@@ -180,16 +206,21 @@ int bundle_folder_read(const struct cli *c, struct bundle_folder *ret, struct er
 	struct bundle_spec spec = {.ns = "default", .path = ""};
 	struct obj *rendered = NULL;
 	*ret = (struct bundle_folder){.flaws = {.a = c->arena}, .warnings = {.a = c->arena}};
-	struct files files = {.a = c->arena, .flaws = &ret->flaws};
+	struct files files;
+	struct bundle_input input;
 	if (!dir)
 		return error_set(err, E_USAGE, "-f DIR is missing: a clone of the repository");
 	if (file && read_bundle(file, c->arena, &spec, err) < 0)
 		return -err->code;
 	ret->bundle = spec.name;
 	ret->spec = spec;
+	bundle_files_init(&spec, c->arena, &files);
+	files.flaws = &ret->flaws;
 	ret->dir = *spec.path ? arena_fmt(c->arena, "%s/%s", dir, spec.path) : dir;
-	if (read_tree(c, &spec, ret, &files, err) < 0 ||
-	    parse(&files, spec.ns, c->arena, &rendered, err) < 0)
+	if (read_input(c, &spec, &input, err) < 0 || read_tree(c, &spec, ret, &files, err) < 0)
 		return -err->code;
-	return judge(&spec, rendered, ret, c->arena, err);
+	if (parse(&files, &spec, &input, c->arena, &rendered, err) < 0 ||
+	    judge(&ret->spec, rendered, ret, c->arena, err) < 0)
+		bundle_render_blame(&spec, err);
+	return -err->code;
 }

@@ -22,11 +22,14 @@ struct bundle_folder {
 	struct flaws warnings; /* what only a cluster knows */
 };
 
-#define BUNDLE_FOLDER_OPTIONS                                                      \
-	{"filename", "DIR", "the folder: a clone of the repository", 'f'},         \
-		{"rev", "REV", "the revision of git that is judged (HEAD)", 0},    \
-		{"worktree", NULL, "judge the files on disk, and no revision", 0}, \
-		{"bundle", "FILE", "the Bundle that it is for: its path, namespaces and rules", 0}
+#define BUNDLE_FOLDER_OPTIONS                                                                   \
+	{"filename", "DIR", "the folder: a clone of the repository", 'f'},                      \
+		{"rev", "REV", "the revision of git that is judged (HEAD)", 0},                 \
+		{"worktree", NULL, "judge the files on disk, and no revision", 0},              \
+		{"bundle", "FILE", "the Bundle that it is for: its path, namespaces and rules", \
+		 0},                                                                            \
+		{"config-file", "FILE",                                                         \
+		 "what spec.config.from would bring, which no cluster is asked for", 0}
 
 /* Of these options. Everything lives in c->arena. Each flaw begins with the place; what is only wrong
  * on a cluster (a kind that it does not serve) is not found. Fails where nothing could be read, and

@@ -1,6 +1,7 @@
 #include "alm/cli/bundle/bundle_plan.h"
 
 #include "alm/base/map.h"
+#include "alm/cli/app/bundle_inventory.h"
 #include "alm/client/access_review.h"
 #include "alm/controllers/fleet/bundle_side.h"
 #include "alm/io/http.h"
@@ -8,6 +9,8 @@
 #include "alm/unit/drift.h"
 #include "alm/unit/inventory.h"
 #include "alm/unit/prune.h"
+#include "alm/unit/switches.h"
+#include "alm/unit/theirs.h"
 #include "crds/marks.h"
 
 struct planning {
@@ -56,20 +59,34 @@ static const char *refusal(const struct planning *p, const struct obj *live)
 	if (bundle && !p->f->spec.takes)
 		return arena_fmt(p->a, "ObjectNotOwned: it belongs to bundle %s (spec.adopt: Any)",
 				 bundle);
-	if (!bundle && !p->f->spec.adopts)
+	const char *app = meta_label(live, LABEL_STRATEGY) ? meta_label(live, LABEL_APP) : NULL;
+	if (!bundle && app && !p->f->spec.takes)
+		return arena_fmt(p->a, "ObjectNotOwned: it belongs to app %s (spec.adopt: Any)",
+				 app);
+	if (!bundle && !app && !p->f->spec.adopts)
 		return "ObjectNotOwned: it is there and not managed by ALM (spec.adopt: Unowned)";
 	return NULL;
 }
 
-static const char *differences(const struct planning *p, const struct obj *want,
-			       const struct obj *live)
+static const char *differences(const struct planning *p, const struct drift *d)
 {
-	struct drift d = {.n = 0};
 	const char *list = "";
-	drift_find(want, live, "", p->a, &d);
-	for (size_t i = 0; i < d.n; i++)
-		list = arena_fmt(p->a, "%s%s%s", list, *list ? ", " : "", d.paths[i]);
-	return d.cut ? arena_fmt(p->a, "%s, ..", list) : list;
+	for (size_t i = 0; i < d->n; i++)
+		list = arena_fmt(p->a, "%s%s%s", list, *list ? ", " : "", d->paths[i]);
+	return d->cut ? arena_fmt(p->a, "%s, ..", list) : list;
+}
+
+/* Who controls each of them, for the step that was added last. */
+static void tell_holders(const struct planning *p, const struct drift *d, const struct obj *live)
+{
+	struct bundle_step *step = &p->plan->steps[p->plan->n - 1];
+	struct bundle_field *fields = ARENA_ARRAY(p->a, struct bundle_field, d->n + 1);
+	for (size_t i = 0; i < d->n; i++) {
+		fields[i].path = d->paths[i];
+		fields[i].holder = holder_of(live, d->live[i], p->a, &fields[i].manager);
+	}
+	step->fields = fields;
+	step->n_fields = d->n;
 }
 
 /* --- what the server says --- */
@@ -146,9 +163,14 @@ static bool is_of_object(const struct error *e)
 	return false;
 }
 
-/* 1: the server would take it, or was not asked. 0: it would not; *ret_why says why. */
+struct server_no {
+	const char *why;
+	bool is_immutable;
+};
+
+/* 1: the server would take it, or was not asked. 0: it would not; *ret says why. */
 static int try_write(struct planning *p, const struct resource *r, const struct obj *want,
-		     const char **ret_why, struct error *err)
+		     struct server_no *ret, struct error *err)
 {
 	const char *ns = meta_namespace(want);
 	struct error why = ERROR_INIT;
@@ -173,23 +195,44 @@ static int try_write(struct planning *p, const struct resource *r, const struct 
 		return 1;
 	if (!is_of_object(&why))
 		return error_copy(err, &why);
-	*ret_why = refusal_text(p, want, &why);
+	*ret = (struct server_no){refusal_text(p, want, &why),
+				  switches_is_immutable(why.code, why.msg)};
 	return 0;
 }
 
-static int add_write(struct planning *p, enum bundle_act act, const struct resource *r,
+/* live NULL: there is none. */
+static int add_write(struct planning *p, const struct obj *live, const struct resource *r,
 		     const struct obj *want, const char *key, const char *what, struct error *err)
 {
-	const char *refusal = NULL;
-	int taken = try_write(p, r, want, &refusal, err);
+	struct server_no no = {0};
+	enum bundle_act act = live ? BUNDLE_CHANGE : BUNDLE_CREATE;
+	int taken = try_write(p, r, want, &no, err);
 	if (taken < 0)
 		return taken;
 	if (taken) {
 		add(p, act, want, key, what);
 		return 0;
 	}
-	add(p, BUNDLE_REFUSE, want, key, arena_fmt(p->a, "ServerRefused: %s", refusal));
+	if (live && no.is_immutable && switches_force(want) && !switches_spare(want, live)) {
+		add(p, act, want, key, arena_fmt(p->a, "made anew, as %s", no.why));
+		return 0;
+	}
+	add(p, BUNDLE_REFUSE, want, key, arena_fmt(p->a, "ServerRefused: %s", no.why));
 	p->plan->steps[p->plan->n - 1].by_server = true;
+	return 0;
+}
+
+static int add_change(struct planning *p, const struct obj *live, const struct resource *r,
+		      const struct obj *want, const char *key, struct error *err)
+{
+	struct drift d = {.n = 0};
+	drift_find(want, live, "", p->a, &d);
+	const char *what = differences(p, &d);
+	if (add_write(p, live, r, want, key, what, err) < 0)
+		return -err->code;
+	if (p->plan->steps[p->plan->n - 1].why ==
+	    what) /* and not a refusal, or that it is made anew */
+		tell_holders(p, &d, live);
 	return 0;
 }
 
@@ -203,7 +246,7 @@ static int hold_against(struct planning *p, const struct resource *r, const stru
 	else if (one_off || unit_holds_object(live, want))
 		add(p, BUNDLE_SAME, want, key, one_off ? "one-off" : NULL);
 	else
-		return add_write(p, BUNDLE_CHANGE, r, want, key, differences(p, want, live), err);
+		return add_change(p, live, r, want, key, err);
 	return 0;
 }
 
@@ -224,8 +267,10 @@ static bool is_brought(const struct planning *p, const struct obj *o)
 	return false;
 }
 
-static int plan_object(struct planning *p, const struct obj *o, const char *key, struct error *err)
+static int plan_object(struct planning *p, const struct obj *row, struct error *err)
 {
+	const struct obj *o = obj_get(row, "object");
+	const char *key = obj_str(row, "key");
 	struct error why = ERROR_INIT;
 	struct resource r;
 	const struct obj *live = NULL;
@@ -246,49 +291,21 @@ static int plan_object(struct planning *p, const struct obj *o, const char *key,
 	int found = look(p, &r, want, &live, err);
 	if (found < 0)
 		return found;
-	return found ? hold_against(p, &r, want, live, key, err)
-		     : add_write(p, BUNDLE_CREATE, &r, want, key, NULL, err);
+	return found ? hold_against(p, &r, theirs_take(want, live, obj_get(row, "ignore"), p->a),
+				    live, key, err)
+		     : add_write(p, NULL, &r, want, key, NULL, err);
 }
 
 static int plan_wanted(struct planning *p, struct error *err)
 {
 	const struct obj *rows = obj_get(p->f->unit->doc, "objects");
 	for (size_t i = 0; i < obj_len(rows); i++)
-		if (plan_object(p, obj_get(obj_at(rows, i), "object"),
-				obj_str(obj_at(rows, i), "key"), err) < 0)
+		if (plan_object(p, obj_at(rows, i), err) < 0)
 			return -err->code;
 	return 0;
 }
 
 /* --- what it has no more --- */
-
-static int read_piece(const struct planning *p, size_t n, struct inventory *ret, size_t *ret_n,
-		      struct error *err)
-{
-	static const struct resource maps = {"", "v1", "configmaps", "ConfigMap", true};
-	const char *name = p->f->spec.name, *counted;
-	const char *piece = n == 1 ? arena_fmt(p->a, "inv.%s." BUNDLE_INSTANCE, name)
-				   : arena_fmt(p->a, "inv-%zu.%s." BUNDLE_INSTANCE, n, name);
-	const struct obj *o;
-	CLEANUP(obj_unrefp) struct obj *key =
-		meta_skeleton("v1", "ConfigMap", SYSTEM_NAMESPACE, piece);
-	uint64_t all = 1;
-	int found = look(p, &maps, key, &o, err);
-	*ret = (struct inventory){0};
-	if (found <= 0) {
-		if (found == 0 && n > 1)
-			p->plan->blind = arena_fmt(p->a, "ConfigMap %s is gone", piece);
-		return found;
-	}
-	if (meta_annotation(o, ANNOTATION_INCOMPLETE))
-		p->plan->blind = "the inventory was lost and is not rebuilt yet";
-	counted = meta_annotation(o, ANNOTATION_PIECES);
-	if (n == 1 && counted && str_parse_u64(str_of(counted), &all) &&
-	    all <= INVENTORY_PIECES_MAX)
-		*ret_n = (size_t)all;
-	const char *text = obj_str(obj_get(o, "data"), "objects");
-	return inventory_parse(str_of(text ? text : ""), n, p->a, ret, err);
-}
 
 static const char *line_text(const struct planning *p, const struct inventory_line *l)
 {
@@ -319,18 +336,17 @@ static int plan_former(struct planning *p, const struct inventory_line *l, struc
 static int plan_deletes(struct planning *p, struct error *err)
 {
 	CLEANUP(map_freep) struct map *wanted = map_new(NULL);
-	size_t pieces = 1, n_wanted = p->plan->n;
-	for (size_t i = 0; i < n_wanted; i++)
-		map_set(wanted, p->plan->steps[i].what, NULL);
-	for (size_t n = 1; n <= pieces; n++) {
-		struct inventory i;
-		if (read_piece(p, n, &i, &pieces, err) < 0)
-			return error_wrap(err, "inventory");
-		for (size_t k = i.n; k-- > 0;)
-			if (!map_has(wanted, line_text(p, &i.lines[k])) &&
-			    plan_former(p, &i.lines[k], err) < 0)
-				return -err->code;
-	}
+	size_t n_wanted = p->plan->n;
+	struct bundle_inventory i;
+	for (size_t k = 0; k < n_wanted; k++)
+		map_set(wanted, p->plan->steps[k].what, NULL);
+	if (bundle_inventory_read(p->s, p->f->spec.name, p->a, &i, err) < 0)
+		return -err->code;
+	p->plan->blind = i.blind;
+	for (size_t k = i.objects.n; k-- > 0;)
+		if (!map_has(wanted, line_text(p, &i.objects.lines[k])) &&
+		    plan_former(p, &i.objects.lines[k], err) < 0)
+			return -err->code;
 	if (!n_wanted && p->plan->n)
 		p->plan->blind = "SourceEmpty: there is no object, and nothing is deleted until "
 				 "annotation app.coreos.com/accept-digest of the Bundle names the "

@@ -9,6 +9,7 @@
 
 #include "alm/cli/bundle/bundle_folder.h"
 #include "alm/cli/session.h"
+#include "alm/unit/holder.h"
 
 enum bundle_act {
 	BUNDLE_CREATE,
@@ -20,12 +21,19 @@ enum bundle_act {
 	BUNDLE_ACTS
 };
 
+struct bundle_field {
+	const char *path, *manager; /* manager NULL: nobody has it */
+	enum holder holder;
+};
+
 struct bundle_step {
 	enum bundle_act act;
 	const char *what; /* "Deployment default/my-app" */
 	const char *key;  /* of the folder, or what it was */
 	const char *why;  /* paths that differ, the reason; NULL: nothing more is to be said */
-	bool by_server;   /* refused at the write, and so after those before it */
+	const struct bundle_field *fields; /* of a change: these paths, with who controls each */
+	size_t n_fields;
+	bool by_server; /* refused at the write, and so after those before it */
 };
 
 struct bundle_plan {

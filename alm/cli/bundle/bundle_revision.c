@@ -100,7 +100,7 @@ static bool counts(const char *path)
 	       cstr_has_suffix(path, "/" FILES_IGNORE);
 }
 
-static void tell_unjudged(struct bundle_git *q, struct bundle_revision *ret)
+static void tell_unjudged(struct bundle_git *q, bool all, struct bundle_revision *ret)
 {
 	struct str rest = q->output, line;
 	const char *list = "";
@@ -109,7 +109,7 @@ static void tell_unjudged(struct bundle_git *q, struct bundle_revision *ret)
 		if (line.len < 4)
 			continue;
 		const char *path = arena_strndup(q->a, line.ptr + 3, line.len - 3);
-		if (counts(path) && n++ < NAMES_TOLD)
+		if ((all || counts(path)) && n++ < NAMES_TOLD)
 			list = arena_fmt(q->a, "%s%s%s", list, *list ? ", " : "", path);
 	}
 	if (n > NAMES_TOLD)
@@ -118,15 +118,15 @@ static void tell_unjudged(struct bundle_git *q, struct bundle_revision *ret)
 }
 
 /* "XY PATH\0", from the root of the work tree. */
-static int find_unjudged(struct bundle_git *q, const char *path, struct bundle_revision *ret,
-			 struct error *err)
+static int find_unjudged(struct bundle_git *q, const char *path, bool all,
+			 struct bundle_revision *ret, struct error *err)
 {
 	bundle_git_ask(q, STR_NONE,
 		       GIT_ARGS("--literal-pathspecs", "status", "--porcelain", "-z",
 				"--no-renames", "--untracked-files=all", "--", *path ? path : "."));
 	if (q->status)
 		return bundle_git_said(q, "status", err);
-	tell_unjudged(q, ret);
+	tell_unjudged(q, all, ret);
 	return 0;
 }
 
@@ -165,7 +165,7 @@ static int read_revision(struct bundle_git *q, const char *dir, const char *path
 		return 0;
 	if (find_commit(q, dir, rev, &ret->commit, err) < 0)
 		return -err->code;
-	if (!rev && w.in_work_tree && find_unjudged(q, path, ret, err) < 0)
+	if (!rev && w.in_work_tree && find_unjudged(q, path, files->refused, ret, err) < 0)
 		return -err->code;
 	return read_files(q, &w, path, ret->commit, files, err);
 }

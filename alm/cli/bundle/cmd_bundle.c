@@ -110,7 +110,10 @@ static int run_build(struct cli *c, struct error *err)
 		return term_data(strbuf_str(&b));
 	}
 	for (size_t i = 0; i < f.flat.n; i++) {
+		const struct flat_instance *x = flat_instance_of(&f.flat, &f.flat.objects[i]);
 		visible_addf(&b, "---\n# Source: %s\n", f.flat.objects[i].key);
+		if (x)
+			visible_addf(&b, "# Instance: %s\n", x->name);
 		yaml_print(f.flat.objects[i].object, &b);
 	}
 	return term_data(strbuf_str(&b));
@@ -132,7 +135,8 @@ static const struct cmd cmd_vet = {
 		"The same reading and the same rules as the controller's, before the push: files "
 		"that cannot be parsed, links, submodules, objects that are there twice or are "
 		"none, and with --bundle what lies outside of spec.prune.namespaces and "
-		"clusterKinds, and fields of the Bundle that are not built yet. Each fault is told "
+		"clusterKinds, and fields of the Bundle that are not built yet. A program of "
+		"spec.renderer is run, in the same closed child. Each fault is told "
 		"with file and line, and the exit status is 1.\n"
 		"In a clone it is a revision that is judged, HEAD or --rev: the bytes that a push "
 		"sends, and no files that are not committed, which are named; --worktree judges "

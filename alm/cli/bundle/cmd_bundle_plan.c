@@ -49,15 +49,47 @@ static const char *obstacle(const struct cli *c, const struct bundle_folder *f,
 	return p->blind;
 }
 
+/* Each field in the colour of who controls it, and who that is, if it is not git. */
+static void print_why(const struct bundle_step *s)
+{
+	if (s->why)
+		term_print(": ");
+	for (size_t i = 0; i < s->n_fields; i++) {
+		const struct bundle_field *f = &s->fields[i];
+		term_print("%s", i ? ", " : "");
+		term_field(f->path, holder_word(f->holder));
+		if (f->manager && f->holder != HOLDER_GIT)
+			term_print(" (%s: %s)", holder_word(f->holder), f->manager);
+	}
+	if (!s->n_fields && s->why)
+		term_print("%s", s->why);
+}
+
+static struct obj *fields_obj(const struct bundle_step *s)
+{
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < s->n_fields; i++) {
+		struct obj *o = obj_map();
+		obj_set_str(o, "field", s->fields[i].path);
+		obj_set_str(o, "controlledBy", holder_word(s->fields[i].holder));
+		if (s->fields[i].manager)
+			obj_set_str(o, "manager", s->fields[i].manager);
+		obj_append(list, o);
+	}
+	return list;
+}
+
 static void print_text(const struct cli *c, const struct bundle_folder *f,
 		       const struct bundle_plan *p)
 {
 	const char *stop = obstacle(c, f, p);
 	for (size_t i = 0; i < p->n; i++) {
 		const struct bundle_step *s = &p->steps[i];
-		if (acts[s->act].sign)
-			term_print("%s %s (%s)%s%s\n", acts[s->act].sign, s->what, s->key,
-				   s->why ? ": " : "", s->why ? s->why : "");
+		if (!acts[s->act].sign)
+			continue;
+		term_print("%s %s (%s)", acts[s->act].sign, s->what, s->key);
+		print_why(s);
+		term_print("\n");
 	}
 	term_print("%s, Bundle %s: %s\n", bundle_place(c, f), f->spec.name, counts_of(c, p));
 	if (stop)
@@ -85,6 +117,8 @@ static int print_data(const struct cli *c, const struct bundle_folder *f,
 		obj_set_str(row, "key", p->steps[i].key);
 		if (p->steps[i].why)
 			obj_set_str(row, "why", p->steps[i].why);
+		if (p->steps[i].n_fields)
+			obj_set(row, "fields", fields_obj(&p->steps[i]));
 		obj_append(list, row);
 	}
 	for (size_t i = 0; i < BUNDLE_ACTS; i++)
@@ -140,7 +174,9 @@ const struct cmd cmd_bundle_plan = {
 	.summary = "tell what a push would do to the cluster",
 	.description =
 		"What vet finds comes first. Then each object is held against the live one: + is "
-		"created, ~ is changed (with the fields), - is deleted, = stays although the "
+		"created, ~ is changed (with the fields, each in the colour of who controls it, as "
+		"alm diff has them, and who that is, where it is not git), - is deleted, = stays "
+		"although the "
 		"folder has it no more, ! is refused, and with it the revision (exit status 3). "
 		"What has to be deleted is what the Bundle's inventory names. What would be "
 		"written "

@@ -10,7 +10,10 @@ static int template_main(int argc, char **argv)
 	CLEANUP(arena_freep) struct arena *a = arena_new(TEMPLATE_ARENA_MAX);
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
 	struct template_args *args = ARENA_NEW(a, struct template_args);
-	if (template_args_parse(a, argc, argv, args, &msg) < 0) {
+	int r = template_args_parse(a, argc, argv, args, &msg);
+	for (size_t i = 0; i < args->old.n; i++)
+		term_error("%s\n", args->old.items[i]);
+	if (r < 0) {
 		term_error("Error: ");
 		term_error_lines(strbuf_str(&msg));
 		term_error("\n");

@@ -134,6 +134,11 @@ static const struct {
 	enum tmpl_profile profile;
 } profiles[] = {{"3", TMPL_PROFILE_3}, {"4.1", TMPL_PROFILE_4_1}, {"4.2", TMPL_PROFILE_4_2}};
 
+/* Flags that helm has others for. */
+static const struct {
+	const char *name, *now;
+} old_names[] = {{"atomic", "rollback-on-failure"}, {"force", "force-replace"}};
+
 static int usage(struct strbuf *msg, const char *what, const char *arg)
 {
 	strbuf_addf(msg, "%s%s", what, arg);
@@ -176,6 +181,18 @@ static int refuse(const char *name, struct strbuf *msg)
 		if (!strcmp(name, refusals[i].name))
 			strbuf_addf(msg, "--%s is not offered; %s", name, refusals[i].remedy);
 	return -E_USAGE;
+}
+
+static int push_old(struct arena *a, struct template_list *old, const char *name,
+		    struct strbuf *msg)
+{
+	for (size_t i = 0; i < ARRAY_LEN(old_names); i++)
+		if (!strcmp(name, old_names[i].name))
+			return push(a, old,
+				    arena_fmt(a, "Flag --%s has been deprecated, use --%s instead",
+					      name, old_names[i].now),
+				    msg);
+	return 0;
 }
 
 /* As Go's strconv.ParseBool. */
@@ -276,7 +293,9 @@ static int set_flag(struct arena *a, struct template_args *args, const struct fl
 	case FLAG_DURATION:
 		return check_duration(f, value, msg);
 	case FLAG_IGNORED:
-		return set_bool(&ignored, f, value, msg);
+		if (set_bool(&ignored, f, value, msg) < 0)
+			return -E_USAGE;
+		return push_old(a, &args->old, f->name, msg);
 	case FLAG_REFUSED:
 		if (set_bool(&refused, f, value, msg) < 0)
 			return -E_USAGE;

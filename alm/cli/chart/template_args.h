@@ -38,6 +38,7 @@ struct template_args {
 	int64_t now_ns;             /* 0: the machine's */
 	int render_cpu_s;           /* 0: RENDER_CPU_S */
 	struct template_list words; /* all that are no flags */
+	struct template_list old;   /* "Flag --atomic has been deprecated, ...", as helm says it */
 	enum tmpl_profile profile;
 	bool include_crds, no_hooks, skip_tests, is_upgrade, skip_schema, subchart_notes, strict,
 		debug, use_release_name, generate_name, quiet; /* of lint */

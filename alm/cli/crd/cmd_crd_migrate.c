@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "alm/base/clock.h"
+#include "alm/cli/app/app_session.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/session.h"
 #include "alm/cli/term.h"
@@ -136,6 +137,7 @@ static int migrate(struct cli *c, struct run *r, struct error *err)
 	struct migration_config config = {.client = session_client(r->s),
 					  .crd = r->crd,
 					  .to = r->to,
+					  .by = r->dry_run ? NULL : session_user(r->s),
 					  .dry_run = r->dry_run,
 					  .ignore_writers = cli_flag(c, "ignore-writers"),
 					  .rate = (unsigned)rate,

@@ -8,7 +8,9 @@
 #include "alm/cli/session.h"
 #include "alm/cli/term.h"
 #include "alm/client/client.h"
+#include "alm/controllers/run_host.h"
 #include "alm/io/loop_event.h"
+#include "alm/io/process_id.h"
 #include "alm/render/plugins.h"
 #include "crds/marks.h"
 
@@ -83,6 +85,12 @@ static void on_tried(void *arg, const struct run_rendered *r, const struct error
 		 make(t->c, r, INSTANCE, &unit, &t->err) >= 0 && t->print) {
 		flat_print(&r->flat, r->rollout_object, &b);
 		(void)term_data(strbuf_str(&b));
+	} else if (!t->err.code && !r->flat.n) {
+		term_error("alm: nothing was rendered, so nothing is to be there%s\n",
+			   cli_value(t->c->cli, "renderer.file.dir")
+				   ? ": no .yaml, .yml or .json in the folder"
+				   : "");
+		(void)term_flush();
 	}
 	loop_stop(t->c->loop);
 }
@@ -163,29 +171,13 @@ static void on_failing(void *arg, const struct error *err)
 
 /* --- the run --- */
 
-/* Keys and head stand beside a log that has the name by which alm audit finds one in its folder;
- * beside another name they may be those of another log. */
-static const char *folder_of_log(const struct run_command *c, const char *file)
-{
-	const char *slash = strrchr(file, '/');
-	if (strcmp(slash ? slash + 1 : file, "alm.db") != 0)
-		return NULL;
-	return slash ? arena_fmt(c->cli->arena, "%.*s", (int)(slash + 1 - file), file) : ".";
-}
-
 static int open_log(struct run_command *c, struct error *err)
 {
 	const char *file = cli_value(c->cli, "audit-log");
 	bool none = !file || !strcmp(file, "none");
-	struct db_config dc = {.path = none ? ":memory:" : file, .layout = DB_LAYOUT};
-	struct audit_config ac = {.loop = c->loop, .key_dir = none ? NULL : folder_of_log(c, file)};
-	if (db_open(&dc, &c->db, err) < 0)
-		return -err->code;
-	ac.db = c->db;
-	if (audit_open(&ac, &c->audit, err) < 0)
-		return -err->code;
-	const char *why = audit_read_only(c->audit);
-	return why ? error_set(err, E_ALTERED, "%s", why) : 0;
+	if (run_log_open(c->loop, none ? NULL : file, &c->db, &c->audit, err) < 0)
+		return error_wrap(err, "--audit-log %s", none ? "none" : file);
+	return 0;
 }
 
 static void start_keys(struct run_command *c)
@@ -276,6 +268,7 @@ static int start(struct run_command *c, struct error *err)
 			.adopts = cli_flag(c->cli, "adopt"),
 			.takes = cli_flag(c->cli, "overwrite-ownership")},
 		.holder = c->lease.identity,
+		.holder_is_dead = process_id_is_dead,
 		.leads = on_leads,
 		.waits = on_waits,
 		.failing = on_failing,

@@ -1,15 +1,12 @@
 #include "alm/cli/run/run_lease.h"
 
-#include <string.h>
-#include <unistd.h>
-
 #include "alm/base/clock.h"
 #include "alm/base/visible.h"
 #include "alm/cli/term.h"
 #include "alm/controllers/run.h"
+#include "alm/io/process_id.h"
 #include "alm/obj/nextstep.h"
 
-#define HOST_MAX 64
 #define TRIES_LAST \
 	(30 * NS_PER_S) /* of a server that does not answer, where nobody is waited for */
 
@@ -18,17 +15,6 @@ int run_lease_check(const struct cli *c, int64_t *ret_wait_ns, struct error *err
 	if (cli_duration(c, "lease-timeout", RUN_LEASE_WAIT_NS, ret_wait_ns, err) < 0)
 		return -err->code;
 	return *ret_wait_ns >= 0 ? 0 : error_set(err, E_USAGE, "--lease-timeout is a time, or 0");
-}
-
-/* Two processes of one machine, and two machines with the same numbers, are two. */
-static const char *identity(const struct run_lease *l)
-{
-	char host[HOST_MAX + 1] = "";
-	uint32_t random;
-	bool known = gethostname(host, sizeof(host) - 1) == 0 && *host;
-	loop_random(l->loop, &random, sizeof(random));
-	return arena_fmt(l->cli->arena, "%s_%ld_%08x", known ? host : "alm", (long)getpid(),
-			 random);
 }
 
 static void give_up(struct run_lease *l, int code, const char *why)
@@ -64,7 +50,7 @@ static void wait_again(struct run_lease *l)
 void run_lease_begin(struct run_lease *l, const char *bundle)
 {
 	l->name = arena_fmt(l->cli->arena, RUN_LEASE "%s", bundle);
-	l->identity = identity(l);
+	l->identity = process_id(l->loop, l->cli->arena);
 	l->over = (struct timer){.fn = too_late, .arg = l};
 	wait_again(l);
 }

@@ -9,10 +9,10 @@
 #include "alm/cli/run/run_name.h"
 #include "alm/cli/run/run_report.h"
 #include "alm/cli/run/run_sql.h"
+#include "alm/controllers/run_host.h"
 #include "alm/render/plugins.h"
 
 #define INTERVAL_NS NS_PER_MIN
-#define MAX_DELETES 10
 #define KNOWN_TRIGGERS                                                           \
 	"oneoff, interval, resource, sql, or NAME of a program trigger-NAME in " \
 	"$ALM_PLUGIN_DIR"
@@ -178,13 +178,17 @@ int run_options_read(struct run_command *c, struct error *err)
 		return -err->code;
 	if (cli_duration(c->cli, "trigger.interval.duration", INTERVAL_NS, &c->interval_ns, err) <
 		    0 ||
-	    cli_int(c->cli, "max-deletes", MAX_DELETES, &c->max_deletes, err) < 0 ||
+	    cli_int(c->cli, "max-deletes", RUN_MAX_DELETES, &c->max_deletes, err) < 0 ||
 	    run_lease_check(c->cli, &c->lease.wait_ns, err) < 0)
 		return -err->code;
-	if (c->interval_ns < NS_PER_MS || c->max_deletes < 0)
+	if (c->interval_ns < NS_PER_MS)
 		return error_set(err, E_USAGE,
-				 "--trigger.interval.duration and --max-deletes are "
-				 "more than nothing");
+				 "--trigger.interval.duration %.40s: want 1ms or more; a run that "
+				 "ends is --trigger oneoff",
+				 cli_value(c->cli, "trigger.interval.duration"));
+	if (c->max_deletes < 0)
+		return error_set(err, E_USAGE, "--max-deletes %lld: want 0 or more",
+				 (long long)c->max_deletes);
 	return 0;
 }
 
@@ -224,8 +228,9 @@ const struct cmd_option run_options[] = {
 	{"renderer.file.rollout", "FILE",
 	 "its file; without one all objects go in install order, a group a kind", 0},
 	{"name", "NAME", "its name (default that of the file, else default)", 0},
-	{"adopt", NULL, "take over objects that are there and not managed by ALM", 0},
-	{"overwrite-ownership", NULL, "take over objects of other bundles", 0},
+	{"adopt", NULL,
+	 "take over objects that are there and not managed by ALM, from kubectl and Helm, too", 0},
+	{"overwrite-ownership", NULL, "take over objects of other bundles and of apps", 0},
 	{"accept-empty", NULL, "nothing is rendered any more, and all that was is to be deleted",
 	 0},
 	{"max-deletes", "N", "more objects are not pruned at once (default 10)", 0},

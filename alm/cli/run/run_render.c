@@ -5,13 +5,13 @@
 
 #include "alm/base/file.h"
 #include "alm/base/visible.h"
-#include "alm/cli/run/run_live.h"
 #include "alm/cli/run/run_sql.h"
 #include "alm/cli/term.h"
+#include "alm/controllers/run_host.h"
 #include "alm/io/sandbox.h"
 #include "alm/io/sqlread.h"
-#include "alm/obj/yaml.h"
 #include "alm/render/flat_job.h"
+#include "alm/render/live_input.h"
 #include "alm/render/plugins.h"
 #include "alm/render/tree_read.h"
 #include "alm/source/config.h"
@@ -22,9 +22,9 @@ struct rendering {
 	LIST_ENTRY(rendering) link;
 	struct run_renderer *r;
 	struct render_call call;
-	struct plugin_call *plugin; /* instead of it */
-	struct run_live_read *live; /* before them */
-	struct run_live_wants wants;
+	struct plugin_call *plugin;   /* instead of it */
+	struct live_input_read *live; /* before them */
+	struct live_input_wants wants;
 	struct files files;
 	struct tree_program program; /* of Jsonnet */
 	const struct obj *config;    /* of the trigger; then all layers as one */
@@ -47,7 +47,7 @@ struct run_renderer {
 	struct config_sources from;
 	struct database_queries queries;
 	struct run_cluster cluster;
-	struct run_live *live;
+	struct live_input *live;
 	LIST_HEAD(rendering_list, rendering) under_way;
 };
 
@@ -180,7 +180,7 @@ int run_renderer_new(const struct cli *c, struct loop *l, struct plugins *plugin
 	    run_sql_queries(c, databases, &r->queries, err) < 0 ||
 	    sandbox_process_new(l, &sc, &r->sandbox, err) < 0)
 		return -err->code;
-	r->live = run_live_new(l, r->sandbox);
+	r->live = live_input_new(l, r->sandbox);
 	*ret = STEAL(r);
 	return 0;
 }
@@ -207,13 +207,13 @@ void run_renderer_free(struct run_renderer *r)
 	if (!r)
 		return;
 	while ((x = LIST_FIRST(&r->under_way))) {
-		run_live_cancel(x->live);
+		live_input_cancel(x->live);
 		if (x->plugin)
 			plugins_cancel(x->plugin);
 		render_job_cancel(&x->call);
 		rendering_free(x);
 	}
-	run_live_free(r->live);
+	live_input_free(r->live);
 	sandbox_free(r->sandbox);
 	obj_unref(r->ext_str);
 	xfree(r);
@@ -224,21 +224,21 @@ void run_renderer_free(struct run_renderer *r)
 static int take_rollout(struct rendering *x, const struct obj *rendered, struct error *err)
 {
 	const struct rollout_options options = {
-		.file = x->r->rollout_file,
+		.file = x->r->rollout_file ? x->r->rollout_file
+					   : arena_fmt(x->a, "the rollout of %s", x->call.name),
 		.plugins = plugins_names(x->r->plugins, PLUGIN_ACTION),
 		.checks = plugins_names(x->r->plugins, PLUGIN_CHECK)};
 	struct rollout *rollout = NULL;
-	struct obj *o = NULL;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(ROLLOUT_BYTES_MAX);
 	if (x->r->rollout_file) {
-		if (file_read_input(x->r->rollout_file, &b, err) < 0 ||
-		    rollout_read(strbuf_str(&b), &options, x->a, &rollout, err) < 0 ||
-		    yaml_parse_one(strbuf_str(&b), &o, err) < 0)
+		if (!file_exists(x->r->rollout_file))
+			return error_set(err, E_NOTFOUND,
+					 "--renderer.file.rollout: %s: there is no such file",
+					 x->r->rollout_file);
+		if (run_rollout_open(&options, x->a, &rollout, &x->out.rollout_object, err) < 0)
 			return -err->code;
-		x->out.rollout_object = obj_keep(x->a, o);
 	} else if (rendered) {
 		if (rollout_parse(rendered, &options, x->a, &rollout, err) < 0)
-			return error_wrap(err, "the rollout of %s", x->call.name);
+			return -err->code;
 		x->out.rollout_object = obj_keep(x->a, obj_ref(rendered));
 	}
 	x->out.rollout = rollout;
@@ -290,16 +290,17 @@ static int render_files(struct rendering *x, struct error *err)
 {
 	struct files files = {.a = x->a};
 	if (tree_read_dir(x->r->dir, &files, err) < 0)
-		return -err->code;
+		return error_wrap(err, "--renderer.file.dir");
 	x->call = (struct render_call){.done = evaluated, .arg = x, .name = x->r->dir};
-	flat_job_files(x->r->sandbox, &files, x->ns, &x->call);
+	flat_job_files(x->r->sandbox, &files, x->ns, NULL, &x->call);
 	return 0;
 }
 
 /* --- configuration --- */
 
 /* The trigger's, then those of --config-from, then that of --config-file. */
-static int merge_config(struct rendering *x, const struct run_live_found *found, struct error *err)
+static int merge_config(struct rendering *x, const struct live_input_found *found,
+			struct error *err)
 {
 	const char *file = cli_value(x->r->cli, "config-file");
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CONFIG_BYTES_MAX);
@@ -321,9 +322,9 @@ static int merge_config(struct rendering *x, const struct run_live_found *found,
 	return 0;
 }
 
-static void go_on(struct rendering *x, const struct run_live_found *found, struct error *err);
+static void go_on(struct rendering *x, const struct live_input_found *found, struct error *err);
 
-static void is_read(void *arg, const struct run_live_found *found, const struct error *failed)
+static void is_read(void *arg, const struct live_input_found *found, const struct error *failed)
 {
 	struct rendering *x = arg;
 	struct error err = failed ? *failed : ERROR_INIT;
@@ -338,11 +339,11 @@ static void is_read(void *arg, const struct run_live_found *found, const struct 
 static int connect_to(struct run_renderer *r, struct error *err)
 {
 	struct client *client = NULL;
-	if (run_live_is_connected(r->live))
+	if (live_input_is_connected(r->live))
 		return 0;
 	if (r->cluster.client(r->cluster.arg, &client, err) < 0)
 		return error_wrap(err, "the cluster");
-	run_live_connect(r->live, client, r->cluster.map);
+	live_input_connect(r->live, client, r->cluster.map);
 	return 0;
 }
 
@@ -350,16 +351,17 @@ static int connect_to(struct run_renderer *r, struct error *err)
 static int read_live(struct rendering *x, struct error *err)
 {
 	struct run_renderer *r = x->r;
-	const struct run_live_found nothing = {0};
-	x->wants = (struct run_live_wants){.from = &r->from, .ns = x->ns};
-	run_live_imports(&x->wants, x->program.live, x->program.n_live, &r->queries, x->a);
+	const struct live_input_found nothing = {0};
+	x->wants =
+		(struct live_input_wants){.from = &r->from, .ns = x->ns, .option = "--config-from"};
+	live_input_imports(&x->wants, x->program.live, x->program.n_live, &r->queries, x->a);
 	if (!r->from.n && !x->wants.n_lists && !x->wants.n_queries) {
 		go_on(x, &nothing, err);
 		return -err->code;
 	}
-	if (run_live_asks(&x->wants) && connect_to(r, err) < 0)
+	if (live_input_asks(&x->wants) && connect_to(r, err) < 0)
 		return -err->code;
-	x->live = run_live_start(r->live, &x->wants, x->a, is_read, x);
+	x->live = live_input_start(r->live, &x->wants, x->a, is_read, x);
 	return 0;
 }
 
@@ -423,7 +425,7 @@ static const struct obj *unavailable(struct arena *a)
 	return o;
 }
 
-static void evaluate(struct rendering *x, const struct run_live_found *found)
+static void evaluate(struct rendering *x, const struct live_input_found *found)
 {
 	struct run_renderer *r = x->r;
 	struct obj *runtime = obj_keep(x->a, obj_map());
@@ -443,7 +445,7 @@ static void evaluate(struct rendering *x, const struct run_live_found *found)
 
 /* --- the start --- */
 
-static void go_on(struct rendering *x, const struct run_live_found *found, struct error *err)
+static void go_on(struct rendering *x, const struct live_input_found *found, struct error *err)
 {
 	if (merge_config(x, found, err) < 0)
 		return;

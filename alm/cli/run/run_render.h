@@ -30,7 +30,7 @@ typedef void (*run_rendered_fn)(void *arg, const struct run_rendered *r, const s
 int run_renderer_new(const struct cli *c, struct loop *l, struct plugins *plugins,
 		     const struct databases *databases, struct run_renderer **ret,
 		     struct error *err);
-/* Where what is live is read, and only if something is (run_live.h); map: of the trigger, NULL: none.
+/* Where what is live is read, and only if something is (live_input.h); map: of the trigger, NULL: none.
  * client() is called at most once, not in a callback of the loop before the first run. */
 struct run_cluster {
 	int (*client)(void *arg, struct client **ret, struct error *err);

@@ -1,9 +1,6 @@
 #include "alm/cli/run/run_sql.h"
 
-#include <string.h>
-
 #include "alm/base/file.h"
-#include "alm/io/sqlread.h"
 
 /* 0: the flag is not given. */
 static int read_flag(const struct cli *c, const char *flag, struct strbuf *b, const char **ret_file,
@@ -37,17 +34,4 @@ int run_sql_queries(const struct cli *c, const struct databases *d, struct datab
 	int r = read_flag(c, "source.database.file", &b, &file, err);
 	*ret = (struct database_queries){0};
 	return r > 0 ? database_queries_read(strbuf_str(&b), file, d, c->arena, ret, err) : r;
-}
-
-int run_sql_start(struct sandbox *s, const char *path, const char *query, struct render_call *call,
-		  struct error *err)
-{
-	static const struct sandbox_limits limits = {.output_bytes = SQL_OUTPUT_BYTES,
-						     .cpu_s = SQL_CPU_S};
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SQL_FILE_BYTES + SQL_QUERY_BYTES);
-	strbuf_add(&b, query, strlen(query) + 1);
-	if (sqlread_copy(path, &b, err) < 0)
-		return -err->code;
-	render_call_start(s, SQL_JOB, strbuf_str(&b), &limits, call);
-	return 0;
 }

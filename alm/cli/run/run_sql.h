@@ -1,10 +1,8 @@
-/* run_sql: SQLite files of `alm run`: which connections have which file (databases.h), and the rows of a
- * query, read in the sandbox (sqlread.h). */
+/* run_sql: SQLite files of `alm run`: which connections have which file (databases.h). */
 #ifndef ALM_CLI_RUN_RUN_SQL_H
 #define ALM_CLI_RUN_RUN_SQL_H
 
 #include "alm/cli/cli.h"
-#include "alm/render/render_job.h"
 #include "alm/source/databases.h"
 
 /* --database-connections-file, with --default-database-url-file; none: no connection. */
@@ -12,9 +10,5 @@ int run_sql_databases(const struct cli *c, struct databases *ret, struct error *
 /* --source.database.file; none: no query. */
 int run_sql_queries(const struct cli *c, const struct databases *d, struct database_queries *ret,
 		    struct error *err);
-
-/* call->done gets {"rows": [..]}, in a later turn. An error if the file cannot be read. */
-int run_sql_start(struct sandbox *s, const char *path, const char *query, struct render_call *call,
-		  struct error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "alm/cli/term.h"
 #include "alm/render/plugins.h"
 #include "alm/render/render_job.h"
+#include "alm/render/sql_rows.h"
 
 #define ANSWER_ARENA ((size_t)64 << 20)
 
@@ -77,7 +78,7 @@ static void read_rows(struct run_trigger *t)
 {
 	struct error err = ERROR_INIT;
 	t->read = (struct render_call){.done = on_rows, .arg = t, .name = t->c.sql->path};
-	if (run_sql_start(t->c.sandbox, t->c.sql->path, t->c.sql->query, &t->read, &err) < 0)
+	if (sql_rows_start(t->c.sandbox, t->c.sql->path, t->c.sql->query, &t->read, &err) < 0)
 		told(t, &err, 0);
 }
 

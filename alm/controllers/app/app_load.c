@@ -246,6 +246,17 @@ static const char *inplace_taken(const struct view *v, const struct app *app)
 			 name);
 }
 
+/* Who deletes the strategy of what is installed takes its record, not the consent to another version
+ * (lifecycle.md 8): the same one is made again. One made by hand is its author's to make. */
+static const char *version_to_restore(const struct app *app)
+{
+	const char *package = obj_str(app->o, "spec.package");
+	const char *was = obj_str(app->o, "status.source.package");
+	if (app->installed || inplace_is(app->o) || (package && !cstr_eq(package, was)))
+		return NULL;
+	return obj_str(app->o, "status.source.version");
+}
+
 static void fill_input(const struct view *v, struct app *app, const struct resolve_claims *claims)
 {
 	struct resolve_input *in = &app->in;
@@ -259,6 +270,7 @@ static void fill_input(const struct view *v, struct app *app, const struct resol
 		.channel = obj_str(o, "spec.channel"),
 		.range = obj_str(o, "spec.version"),
 		.to = obj_str(o, "spec.upgrade.to"),
+		.restore = version_to_restore(app),
 		.kube_version = v->settings->kube_version,
 		.indexes = v->shared->indexes,
 		.n_indexes = v->shared->n_indexes,
@@ -273,10 +285,12 @@ static void fill_input(const struct view *v, struct app *app, const struct resol
 		in->installed_version = app->installed->version;
 		in->installed_managed = (const char *const *)app->installed->managed;
 		in->installed_digest = app->installed->sha256;
-		if (app->installed->by_alm) {
-			in->installed_package = obj_str(o, "status.source.package");
-			in->installed_catalog = obj_str(o, "status.source.catalog");
-		}
+	} else if (in->restore) {
+		in->installed_digest = obj_str(o, "status.source.digest");
+	}
+	if (app->installed ? app->installed->by_alm : in->restore != NULL) {
+		in->installed_package = obj_str(o, "status.source.package");
+		in->installed_catalog = obj_str(o, "status.source.catalog");
 	}
 	fill_manual(v, app);
 	fill_waivers(v, app);

@@ -175,15 +175,22 @@ static bool holds(const struct tie *t, const struct yaml_documents *want, const 
 	return true;
 }
 
+/* What was found before the approval; NULL: nothing. The server's time of it has whole seconds. */
+static const struct obj *found_before(const struct view *v, const struct tie *t,
+				      const struct obj *strategy, int64_t at_ns)
+{
+	const struct outcome *look = view_outcome(v, look_id(v, t, strategy));
+	return look && !look->code && look->at_ns <= at_ns ? look->value : NULL;
+}
+
 static bool is_tied(const struct view *v, const struct tie *t, const struct obj *strategy,
 		    const struct outcome *out, int64_t at_ns)
 {
 	struct error err = ERROR_INIT;
 	struct yaml_documents docs = {0};
 	const char *const *ca = v->settings->approval_ca;
-	const struct outcome *before = view_outcome(v, look_id(v, t, strategy));
 	bool r = yaml_parse(str_of(t->yaml), &docs, &err) >= 0 &&
-		 holds(t, &docs, out->value, before && !before->code ? before->value : NULL, at_ns,
+		 holds(t, &docs, out->value, found_before(v, t, strategy, at_ns), at_ns,
 		       ca ? *ca : NULL);
 	yaml_documents_release(&docs);
 	return r;

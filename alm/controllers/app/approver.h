@@ -7,8 +7,9 @@
  *
  * Since when it stands so its managedFields say, which whoever may write it may forge. So one that was
  * changed since it was made (metadata.generation, which is the server's) is believed only where a look
- * while the approval was waited for has found the same one (uid, generation). An approval that is
- * given before anybody looked, with one that was changed, is claimed.
+ * while the approval was waited for has found the same one (uid, generation), and ended before the
+ * second in which the approval was given, by our clock and the server's. An approval that is given
+ * before anybody looked, with one that was changed, is claimed.
  */
 #ifndef ALM_CONTROLLERS_APP_APPROVER_H
 #define ALM_CONTROLLERS_APP_APPROVER_H

@@ -6,6 +6,7 @@
 #include "alm/controllers/app/release_record.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/yaml.h"
+#include "alm/unit/takeover.h"
 #include "installers/release.h"
 
 struct obj *helm_release_question(const char *release, const char *ns)
@@ -80,58 +81,10 @@ int helm_release_read(const struct obj *answer, struct arena *a, struct helm_rel
 
 /* --- fields --- */
 
-#define FIELDS_DEPTH_MAX 64
-
-/* The union of two sets in the form of fieldsV1. */
-/* NOLINTNEXTLINE(misc-no-recursion): FIELDS_DEPTH_MAX */
-static void unite(struct obj *into, const struct obj *from, int depth)
+/* What kubectl has set of it is no part of the release. */
+static enum manager_fate fate(const struct obj *entry)
 {
-	OBJ_EACH (it, from) {
-		struct obj *mine = obj_get_mut(into, it.key);
-		if (obj_type(mine) == OBJ_MAP && obj_type(it.value) == OBJ_MAP &&
-		    depth < FIELDS_DEPTH_MAX)
-			unite(mine, it.value, depth + 1);
-		else if (!mine)
-			obj_set(into, it.key, obj_copy(it.value));
-	}
-}
-
-static bool is_to_merge(const struct obj *entry)
-{
-	const char *manager = obj_str(entry, "manager");
-	bool own = cstr_eq(manager, CLIENT_FIELD_MANAGER) &&
-		   cstr_eq(obj_str(entry, "operation"), "Apply");
-	return (own || cstr_eq(manager, "helm")) && !obj_str(entry, "subresource");
-}
-
-/* What helm manages, by apply or update, is applied by us: that removes what our chart lacks. */
-static struct obj *managed_fields(const struct obj *live)
-{
-	const struct obj *old = obj_path(live, "metadata.managedFields");
-	struct obj *list = obj_list(), *own = NULL;
-	for (size_t i = 0; i < obj_len(old); i++) {
-		const struct obj *entry = obj_at(old, i);
-		if (!is_to_merge(entry)) {
-			obj_append(list, obj_ref(entry));
-			continue;
-		}
-		if (own && cstr_eq(obj_str(own, "apiVersion"), obj_str(entry, "apiVersion"))) {
-			struct obj *fields = obj_get_mut(own, "fieldsV1");
-			if (fields)
-				unite(fields, obj_get(entry, "fieldsV1"), 0);
-			continue;
-		}
-		if (own) { /* another version of the API: stays helm's */
-			obj_append(list, obj_ref(entry));
-			continue;
-		}
-		struct obj *copy = obj_copy(entry);
-		obj_set_str(copy, "manager", CLIENT_FIELD_MANAGER);
-		obj_set_str(copy, "operation", "Apply");
-		obj_append(list, copy);
-		own = copy;
-	}
-	return list;
+	return cstr_eq(obj_str(entry, "manager"), "helm") ? takeover_fate(entry) : MANAGER_STAYS;
 }
 
 struct obj *helm_adoption(const struct obj *live, const char *app)
@@ -140,8 +93,11 @@ struct obj *helm_adoption(const struct obj *live, const char *app)
 	obj_set_str(labels, LABEL_APP, app);
 	obj_set(metadata, "labels", labels);
 	obj_set(patch, "metadata", metadata);
-	if (!cstr_eq(obj_str(live, "type"), RELEASE_SECRET_TYPE))
-		obj_set(metadata, "managedFields", managed_fields(live));
+	struct obj *managers = takeover_managers(live, CLIENT_FIELD_MANAGER, fate);
+	if (managers && !cstr_eq(obj_str(live, "type"), RELEASE_SECRET_TYPE))
+		obj_set(metadata, "managedFields", managers);
+	else
+		obj_unref(managers);
 	return patch;
 }
 

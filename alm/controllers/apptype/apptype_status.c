@@ -202,6 +202,32 @@ static void set_failed(const struct app *app, struct obj *status)
 	obj_unref(list);
 }
 
+/* What a strategy by hand came from is its author's to know. Of a version that is listed no more, its
+ * own archive, and the rest as it was told. */
+static void set_source(const struct view *v, const struct app *app, struct obj *status)
+{
+	const char *catalog = NULL;
+	const struct package_version *e = entry_by_digest(v, app->installed->sha256, &catalog);
+	const struct obj *old = obj_path(app->o, "status.source");
+	if (!app->installed->by_alm || (!e && !old)) {
+		obj_del(status, "source");
+		return;
+	}
+	struct obj *source = obj_copy_map(old);
+	if (e) {
+		const char *kept =
+			app->in.installed_catalog; /* as long as there is such a Catalog */
+		if (kept && !view_get(v, WATCH_CATALOG, kept))
+			kept = NULL;
+		obj_set_str(source, "catalog", kept ? kept : catalog);
+		obj_set_str(source, "package", e->package);
+	}
+	obj_del(source, "digest");
+	obj_set_str(source, "digest", e ? e->digest : app->installed->sha256);
+	obj_set_str(source, "version", app->installed->version);
+	obj_set(status, "source", source);
+}
+
 static void set_versions(const struct view *v, const struct app *app, struct obj *status)
 {
 	if (!app->installed) {
@@ -213,19 +239,7 @@ static void set_versions(const struct view *v, const struct app *app, struct obj
 	const char *kind = primary_kind(v, app);
 	if (kind)
 		obj_set_str(status, "primaryKind", kind);
-	const char *catalog = NULL;
-	const struct package_version *e = entry_by_digest(v, app->installed->sha256, &catalog);
-	if (e && app->installed->by_alm) {
-		struct obj *source = obj_map();
-		const char *kept =
-			app->in.installed_catalog; /* as long as there is such a Catalog */
-		if (kept && !view_get(v, WATCH_CATALOG, kept))
-			kept = NULL;
-		obj_set_str(source, "catalog", kept ? kept : catalog);
-		obj_set_str(source, "package", e->package);
-		obj_set_str(source, "digest", e->digest);
-		obj_set(status, "source", source);
-	}
+	set_source(v, app, status);
 }
 
 static void set_condition(const struct view *v, const struct app *app, struct obj *list,

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/base/map.h"
 #include "alm/controllers/app/account.h"
 #include "alm/controllers/app/release_record.h"
 #include "alm/controllers/apptype/crds_convert.h"
@@ -121,9 +122,16 @@ static enum ensured delete_objects(struct uninstall *u)
 	for (size_t i = 0; i < n; i++)
 		if (!first || doomed_cmp(&list[i], first) < 0)
 			first = &list[i];
-	for (size_t i = 0; first && i < n; i++)
-		if (!doomed_cmp(&list[i], first) && !meta_is_deleting(list[i].e->live))
-			plan_delete(u->plan, list[i].e->live, "Background");
+	CLEANUP(map_freep) struct map *asked =
+		map_new(NULL); /* by uid: several plans may list it */
+	for (size_t i = 0; first && i < n; i++) {
+		const struct obj *live = list[i].e->live;
+		if (doomed_cmp(&list[i], first) || meta_is_deleting(live) ||
+		    map_has(asked, meta_uid(live)))
+			continue;
+		(void)map_set(asked, meta_uid(live), NULL);
+		plan_delete(u->plan, live, "Background");
+	}
 	if (first)
 		tell_first(u, first->e);
 	return first ? WAITING : DONE;

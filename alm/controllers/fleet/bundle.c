@@ -1,8 +1,6 @@
 /*
  * A Bundle: a branch of git, read by its interval, rendered in the sandbox, and run as a unit (fleet.md 2.5, 3.1). The reading and the running are work; here
- * is when, and what the status says.
- *
- * What became of the revision on its one cluster is in this status.
+ * is when, and what the status says: what became of the revision on its one cluster, too.
  */
 #include <string.h>
 
@@ -13,7 +11,10 @@
 #include "alm/controllers/fleet/bundle_asks.h"
 #include "alm/controllers/fleet/bundle_history.h"
 #include "alm/controllers/fleet/bundle_orphans.h"
+#include "alm/controllers/fleet/bundle_overdue.h"
+#include "alm/controllers/fleet/bundle_pace.h"
 #include "alm/controllers/fleet/bundle_side.h"
+#include "alm/controllers/fleet/bundle_source.h"
 #include "alm/controllers/fleet/bundle_spec.h"
 #include "alm/controllers/fleet/bundle_state.h"
 #include "alm/controllers/fleet/bundle_steer.h"
@@ -27,9 +28,7 @@
 #include "alm/unit/feedback.h"
 #include "crds/marks.h"
 
-#define FINALIZER    "app.coreos.com/bundle"
-#define POLLS_MAX    3 /* that fail before it is said */
-#define COMMIT_SHOWN 12
+#define FINALIZER "app.coreos.com/bundle"
 
 struct bundle_pass {
 	const struct obj *o;
@@ -39,7 +38,9 @@ struct bundle_pass {
 	const struct outcome *read;
 	struct bundle_facts facts;
 	struct bundle_held held;
+	struct bundle_overdue overdue;
 	enum bundle_state was, is;
+	bool resumes; /* another process said that it was not well, and this one did not look yet */
 };
 
 /* --- what is known --- */
@@ -91,11 +92,24 @@ static int bundle_hold(const struct view *v, const char *key, struct plan *plan,
 
 /* --- reading --- */
 
+/* As far as the status knows, all of this spec is there: true of what a restart finds at rest. */
+static bool was_there(const struct bundle_pass *s)
+{
+	return (s->was == BUNDLE_SYNCED || s->was == BUNDLE_DEGRADED) &&
+	       obj_i64(s->o, "status.observedGeneration", 0) == meta_generation(s->o);
+}
+
+/* One that is paused is read once after a restart: to keep what is there takes what it is. */
+static bool rests(const struct bundle_pass *s)
+{
+	return s->spec.paused && (s->now.read || s->now.job || !was_there(s));
+}
+
 static int bundle_read(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
 	(void)err;
 	const struct bundle_pass *s = *v->pass;
-	if (s->invalid.code || s->spec.paused || meta_is_deleting(s->o))
+	if (s->invalid.code || rests(s) || meta_is_deleting(s->o))
 		return STEP_CONTINUE;
 	int64_t age = s->read ? v->now_ns - s->read->at_ns : 0;
 	if (s->read && age >= 0 && age < s->spec.interval_ns && !s->now.hooked) {
@@ -111,87 +125,40 @@ static int bundle_read(const struct view *v, const char *key, struct plan *plan,
 
 /* --- judging --- */
 
-/* Not about what was read, as there is none. */
-static bool is_about_source(const struct outcome *r)
-{
-	return r->reason == REASON_GIT_MISSING || r->reason == REASON_CREDENTIALS_REJECTED ||
-	       r->reason == REASON_HOST_KEY_UNKNOWN || r->reason == REASON_HOST_KEY_CHANGED ||
-	       r->reason == REASON_LIMIT_EXCEEDED || r->reason == REASON_BRANCH_NOT_FOUND ||
-	       r->reason == REASON_SOURCE_EMPTY || r->reason == REASON_SIGNATURE_INVALID ||
-	       (!r->reason && r->code == E_NOTALLOWED);
-}
-
-static enum bundle_source source_of(const struct bundle_pass *s)
-{
-	const struct outcome *r = s->read;
-	if (s->invalid.code)
-		return SOURCE_INVALID;
-	if (!r || (!r->code && !s->now.read))
-		return s->spec.paused && s->now.read ? SOURCE_READ : SOURCE_UNREAD;
-	if (!r->code)
-		return SOURCE_READ;
-	bool may_pass = r->reason == REASON_SOURCE_UNREACHABLE ||
-			(!r->reason && error_retry(r->code) != RETRY_NEVER);
-	if (may_pass) /* a poll or two may fail */
-		return r->failures >= POLLS_MAX || !s->now.read ? SOURCE_FAILED : SOURCE_READ;
-	return is_about_source(r) ? SOURCE_FAILED : SOURCE_INVALID;
-}
-
-static enum bundle_run run_of(const struct bundle_pass *s)
-{
-	const struct unit_job *job = s->now.job;
-	const char *state = job ? obj_str(job->record, "state") : NULL;
-	if (!job)
-		return RUN_NONE;
-	if (cstr_eq(state, "Succeeded"))
-		return RUN_DONE;
-	if (cstr_eq(state, "RollingBack"))
-		return RUN_GOES_BACK;
-	if (cstr_eq(state, "RolledBack"))
-		return RUN_WENT_BACK;
-	if (!cstr_eq(state, "Failed"))
-		return RUN_GOES;
-	if (cstr_eq(obj_str(job->record, "reason"), "PruneHeld"))
-		return RUN_HELD;
-	return obj_flag(job->record, "refused", false) ? RUN_REFUSED : RUN_FAILED;
-}
-
-/* Its spec says something else than when it ended: the same revision is run again, by what it says
- * now of drift and deletes. What was refused may be let in by somebody else's change: after 1, 2, 4 .. 60 minutes. -1: never. */
-static int64_t retry_in(const struct view *v, const struct bundle_pass *s, enum bundle_run run)
-{
-	int64_t wait = NS_PER_MIN;
-	if (run != RUN_FAILED && run != RUN_REFUSED && run != RUN_HELD && run != RUN_WENT_BACK &&
-	    run != RUN_DONE)
-		return -1;
-	if (s->now.generation != meta_generation(s->o))
-		return 0;
-	if (run != RUN_REFUSED)
-		return -1;
-	for (unsigned i = 1; i < s->now.failures && wait < NS_PER_HOUR; i++)
-		wait *= 2;
-	int64_t left = s->now.ended_ns + (wait < NS_PER_HOUR ? wait : NS_PER_HOUR) - v->now_ns;
-	return left > 0 ? left : 0;
-}
-
 static int bundle_judge(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
 	(void)key;
 	(void)err;
 	struct bundle_pass *s = *v->pass;
-	enum bundle_run run = run_of(s);
+	const struct obj *job = s->now.job ? s->now.job->record : NULL;
+	enum bundle_run run = s->now.job ? bundle_run_of(job) : RUN_NONE;
 	const char *digest = obj_str(s->now.read, "digest");
 	bool other = digest && !cstr_eq(digest, obj_str(s->now.source, "digest"));
-	int64_t retry = retry_in(v, s, run);
+	const struct bundle_ended ended = {.run = run,
+					   .is_other = s->now.generation != meta_generation(s->o),
+					   .failures = s->now.failures,
+					   .since_ns = v->now_ns - s->now.ended_ns};
+	int64_t retry = bundle_retry_in(&ended);
 	if (retry > 0)
 		plan_requeue_after(plan, retry);
-	s->facts = (struct bundle_facts){.deleting = meta_is_deleting(s->o),
-					 .source = source_of(s),
-					 .run = run,
-					 .newer = !s->spec.paused && (other || retry == 0)};
+	bool again = run == RUN_DONE && obj_flag(job, "restored", false); /* unit_side.h */
+	bool newer = !s->spec.paused && (other || retry == 0 || again);
+	s->resumes = run == RUN_DONE && !newer && !meta_is_deleting(s->o) &&
+		     obj_flag(job, "resumed", false);
+	s->facts = (struct bundle_facts){
+		.deleting = meta_is_deleting(s->o),
+		.source = s->invalid.code ? SOURCE_INVALID
+					  : bundle_source_of(&s->now, s->read, s->spec.paused),
+		.run = run,
+		.unhealthy = obj_has(job, "unhealthy") || s->resumes,
+		.drifts = obj_has(job, "drifted"),
+		.newer = newer};
 	s->is = bundle_state_of(&s->facts);
 	const struct obj *record = s->now.job && !s->facts.newer ? s->now.job->record : NULL;
 	bundle_held_judge(unit_record_is_open(record) ? record : NULL, v->now_ns, plan, &s->held);
+	bundle_overdue_judge(s->o, record, v->now_ns, &s->overdue);
+	if (s->overdue.again_ns)
+		plan_requeue_after(plan, s->overdue.again_ns);
 	return STEP_CONTINUE;
 }
 
@@ -209,36 +176,35 @@ static void set_condition(const struct view *v, const struct bundle_pass *s, str
 	condition_set(list, &c, v->now_ns);
 }
 
-/* What an error is called in a condition, where it has no reason of its own. */
-static const char *reason_of(const struct outcome *r, enum bundle_source source)
-{
-	if (r->reason)
-		return error_reason_text(r->reason);
-	if (r->code == E_LIMIT)
-		return "LimitExceeded";
-	if (source == SOURCE_INVALID)
-		return "ParseError";
-	return r->code == E_NOTALLOWED ? "SourceNotAllowed" : "SourceUnreachable";
-}
-
 static const char *text_of(const struct obj *o, const char *field)
 {
 	const char *text = obj_str(o, field);
 	return text ? text : "";
 }
 
-static const char *revision_text(const struct obj *source, struct arena *a)
+static const char *waits_text(const struct view *v, const struct bundle_pass *s)
 {
-	const char *commit = obj_str(source, "commit");
-	if (!commit)
+	if (!s->now.job || s->facts.newer)
 		return "";
-	return arena_fmt(a, "%.*s %s: %s", COMMIT_SHOWN, commit, text_of(source, "author"),
-			 text_of(source, "subject"));
+	const char *waits = text_of(s->now.job->record, "waits");
+	return *waits || s->is != BUNDLE_ROLLING ? waits : feedback_waits(s->now.job->record, v->a);
 }
 
-static const char *waits_text(const struct bundle_pass *s)
+static const struct obj *ready_before(const struct bundle_pass *s)
 {
-	return s->now.job && !s->facts.newer ? text_of(s->now.job->record, "waits") : "";
+	return condition_find(obj_path(s->o, "status.conditions"), "Ready");
+}
+
+/* What is wrong with what is there. */
+static const char *degraded_text(const struct view *v, const struct bundle_pass *s)
+{
+	const struct obj *record = s->now.job->record;
+	if (s->resumes && s->was == BUNDLE_DEGRADED)
+		return text_of(ready_before(s), "message");
+	if (s->resumes)
+		return "it was not well before a restart, and was not looked at since";
+	const char *ill = text_of(record, "unhealthy"), *drifted = text_of(record, "drifted");
+	return arena_fmt(v->a, "%s%s%s", ill, *ill && *drifted ? "; " : "", drifted);
 }
 
 static const char *message_of(const struct view *v, const struct bundle_pass *s)
@@ -255,10 +221,12 @@ static const char *message_of(const struct view *v, const struct bundle_pass *s)
 	case BUNDLE_ROLLED_BACK:
 		return arena_fmt(v->a, "%s: %s", text_of(job->record, "reason"),
 				 text_of(job->record, "message"));
+	case BUNDLE_DEGRADED:
+		return degraded_text(v, s);
 	case BUNDLE_DELETING:
-		if (job && job->deleting && !*waits_text(s))
+		if (job && job->deleting && !*waits_text(v, s))
 			return text_of(job->record, "message");
-		return waits_text(s);
+		return waits_text(v, s);
 	case BUNDLE_NEW:
 	case BUNDLE_FETCHING:
 		return "";
@@ -267,12 +235,12 @@ static const char *message_of(const struct view *v, const struct bundle_pass *s)
 	case BUNDLE_ROLLING:
 	case BUNDLE_SOAKING:
 	case BUNDLE_SYNCED:
-	case BUNDLE_DEGRADED:
 	case BUNDLE_STATES:
 		break;
 	}
-	const char *revision = revision_text(s->facts.newer ? s->now.read : s->now.source, v->a);
-	const char *waits = waits_text(s);
+	const char *revision =
+		bundle_source_text(s->facts.newer ? s->now.read : s->now.source, v->a);
+	const char *waits = waits_text(v, s);
 	const char *pin = s->spec.commit ? arena_fmt(v->a,
 						     "; spec.source.git.commit holds it there: alm "
 						     "rollback bundle/%s --to head ends that",
@@ -283,8 +251,7 @@ static const char *message_of(const struct view *v, const struct bundle_pass *s)
 
 static const char *ready_of(const struct bundle_pass *s)
 {
-	const struct obj *before = condition_find(obj_path(s->o, "status.conditions"), "Ready");
-	const char *status = obj_str(before, "status");
+	const char *status = obj_str(ready_before(s), "status");
 	switch (bundle_state_ready(s->is)) {
 	case READY_TRUE:
 		return "True";
@@ -319,10 +286,18 @@ static void set_held(const struct view *v, const struct bundle_pass *s, struct o
 		       is_revision ? "PruneHeld" : "OrphansHeld",
 		       is_revision ? obj_str(record, "message") : held);
 	hold_condition(v, s, list, unknown != NULL, "OrphansUnknown", "ListFailed", unknown);
+	bool drifts = s->facts.drifts && !s->facts.newer && !s->facts.deleting;
+	if (drifts || !s->resumes)
+		hold_condition(v, s, list, drifts, "Drifted", obj_str(record, "driftedWhy"),
+			       obj_str(record, "drifted"));
 	hold_condition(v, s, list, s->held.data_ns != 0, "AnalysisHeld", "AnalysisHeld",
 		       s->held.data_text);
 	hold_condition(v, s, list, s->held.asked_ns != 0, "ApprovalPending", "ApprovalPending",
 		       s->held.asked_text);
+	hold_condition(v, s, list, s->overdue.deletes != NULL, "StateOverdue", "Pruning",
+		       s->overdue.deletes);
+	hold_condition(v, s, list, s->overdue.is_blocked, "DeletionBlocked", "DeletionBlocked",
+		       message_of(v, s));
 }
 
 static void set_conditions(const struct view *v, const struct bundle_pass *s, struct obj *list)
@@ -330,18 +305,29 @@ static void set_conditions(const struct view *v, const struct bundle_pass *s, st
 	enum bundle_source source = s->facts.source;
 	const struct outcome *r = s->read;
 	set_condition(v, s, list, "Ready", ready_of(s), bundle_state_name(s->is), message_of(v, s));
-	if (source == SOURCE_READ && r && !r->code)
+	bool is_well = source == SOURCE_READ && r && !r->code;
+	if (is_well || (source == SOURCE_INVALID && s->now.fetched && !s->invalid.code))
 		set_condition(v, s, list, "SourceReady", "True", "Fetched", "");
-	if (source == SOURCE_FAILED && r)
-		set_condition(v, s, list, "SourceReady", "False", reason_of(r, source), r->msg);
-	if (source == SOURCE_READ && r && !r->code)
+	if (source == SOURCE_FAILED && r) {
+		set_condition(v, s, list, "SourceReady", "False", bundle_source_reason(r, source),
+			      r->msg);
+		if (cstr_eq(obj_str(condition_find(list, "Rendered"), "status"), "False"))
+			set_condition(v, s, list, "Rendered", "Unknown", "SourceFailed", "");
+	}
+	if (is_well)
 		set_condition(v, s, list, "Rendered", "True", "Rendered", "");
 	if (source == SOURCE_INVALID)
 		set_condition(v, s, list, "Rendered", "False",
-			      s->invalid.code ? "SpecInvalid" : reason_of(r, source),
+			      s->invalid.code ? "SpecInvalid" : bundle_source_reason(r, source),
 			      s->invalid.code ? s->invalid.msg : r->msg);
 	set_held(v, s, list);
 	hold_condition(v, s, list, s->spec.paused, "Paused", "Paused", "spec.paused");
+}
+
+/* All of the revision was rolled out, however it does since. */
+static bool is_through(const struct bundle_pass *s)
+{
+	return s->is == BUNDLE_SYNCED || s->is == BUNDLE_DEGRADED;
 }
 
 static void set_run(const struct view *v, const struct bundle_pass *s, struct obj *status)
@@ -350,10 +336,14 @@ static void set_run(const struct view *v, const struct bundle_pass *s, struct ob
 	const struct obj *source = s->facts.newer ? s->now.read : s->now.source;
 	const struct unit_job *job = s->facts.newer ? NULL : s->now.job;
 	const char *commit = obj_str(source, "commit");
-	if (!commit || s->facts.deleting)
+	if (s->facts.deleting)
 		return;
-	bundle_steer_since(&s->now, s->facts.newer,
-			   s->is == BUNDLE_SYNCED || s->is == BUNDLE_DEGRADED, status);
+	bool asks = !s->now.job && v->ops->said;
+	CLEANUP(obj_unrefp) struct obj *said =
+		asks ? v->ops->said(v->ops_arg, meta_uid(s->o)) : NULL;
+	bundle_steer_since(&s->now, said, s->facts.newer, is_through(s), status);
+	if (!commit)
+		return;
 	obj_set(status, "revision", obj_stringf("git:%s", commit));
 	obj_set_str(status, "revisionDigest", obj_str(source, "digest"));
 	for (size_t i = 0; i < ARRAY_LEN(copied); i++) {
@@ -362,10 +352,14 @@ static void set_run(const struct view *v, const struct bundle_pass *s, struct ob
 		else
 			obj_del(status, copied[i]);
 	}
+	obj_del(status, "source");
+	if (obj_has(source, "of"))
+		obj_set(status, "source", obj_ref(obj_get(source, "of")));
 	obj_set_int(status, "objects", obj_i64(source, "objects", 0));
 	obj_del(status, "kept");
 	obj_del(status, "deleted");
 	obj_del(status, "canaries");
+	obj_del(status, "instances");
 	if (!job)
 		return;
 	const struct obj *kept = obj_get(job->record, "kept");
@@ -374,10 +368,14 @@ static void set_run(const struct view *v, const struct bundle_pass *s, struct ob
 	if (obj_has(job->record, "pruned"))
 		obj_set_int(status, "deleted", obj_i64(job->record, "pruned", 0));
 	obj_set(status, "groups", feedback_groups(job->unit, job->record));
+	struct obj *instances = feedback_instances(job->unit, job->record);
+	if (instances)
+		obj_set(status, "instances", instances);
 	struct obj *canaries = feedback_canaries(job->unit, job->record);
 	if (canaries)
 		obj_set(status, "canaries", canaries);
-	if (s->is == BUNDLE_SYNCED)
+	bundle_history_leave(status, s->spec.commit);
+	if (is_through(s))
 		bundle_history_add(status, source, v->now_ns);
 }
 
@@ -387,8 +385,7 @@ static void tell_orphans(const struct view *v, const struct bundle_pass *s, stru
 	bool asks = s->spec.sweeps && !bundle_orphans_known(record) && v->ops->said;
 	CLEANUP(obj_unrefp) struct obj *said =
 		asks ? v->ops->said(v->ops_arg, meta_uid(s->o)) : NULL;
-	bundle_orphans_tell(&s->spec, record, said, s->spec.paused || s->is != BUNDLE_SYNCED,
-			    status);
+	bundle_orphans_tell(&s->spec, record, said, s->spec.paused || !is_through(s), status);
 }
 
 static int bundle_tell(const struct view *v, const char *key, struct plan *plan, struct error *err)
@@ -405,6 +402,10 @@ static int bundle_tell(const struct view *v, const char *key, struct plan *plan,
 	obj_set_int(status, "observedGeneration", meta_generation(s->o));
 	obj_set_str(status, "state", bundle_state_name(s->is));
 	obj_set(status, "conditions", list);
+	if (bundle_pace(v, s->o, status, plan) != DONE) {
+		obj_unref(status);
+		return STEP_CONTINUE;
+	}
 	struct action *x = status_plan(plan, s->o, status, bundle_state_name(s->was),
 				       bundle_state_name(s->is), message_of(v, s));
 	if (!x)
@@ -423,8 +424,7 @@ static int bundle_tell(const struct view *v, const char *key, struct plan *plan,
 /* The status says that all of it is there: it is kept so, and nothing is run again. */
 static bool is_there(const struct bundle_pass *s)
 {
-	return s->facts.run == RUN_NONE && (s->was == BUNDLE_SYNCED || s->was == BUNDLE_DEGRADED) &&
-	       obj_i64(s->o, "status.observedGeneration", 0) == meta_generation(s->o) &&
+	return s->facts.run == RUN_NONE && was_there(s) &&
 	       cstr_eq(obj_str(s->o, "status.revisionDigest"), obj_str(s->now.read, "digest"));
 }
 
@@ -462,20 +462,20 @@ static int bundle_roll(const struct view *v, const char *key, struct plan *plan,
 	return STEP_CONTINUE;
 }
 
-/* A restart finds it Synced, and reads it again: it is not said to be rolling for that. */
+/* A restart finds it Synced, and reads it again: it is not said to be rolling for that. One that is
+ * paused stays as it is told until that was read, and where it is another revision. */
 static int bundle_resume(const struct view *v, const char *key, struct plan *plan,
 			 struct error *err)
 {
 	(void)key;
 	(void)err;
 	const struct bundle_pass *s = *v->pass;
-	bool waits = s->facts.source == SOURCE_UNREAD && !s->facts.deleting &&
-		     (s->was == BUNDLE_SYNCED || s->was == BUNDLE_DEGRADED) &&
-		     obj_i64(s->o, "status.observedGeneration", 0) == meta_generation(s->o);
-	if (waits)
-		return STEP_STOP;
-	if (s->facts.deleting || !s->facts.newer || !is_there(s))
+	if (s->facts.deleting || s->invalid.code || !was_there(s))
 		return STEP_CONTINUE;
+	if (s->facts.source == SOURCE_UNREAD)
+		return STEP_STOP;
+	if ((!s->facts.newer && !s->spec.paused) || !is_there(s))
+		return s->spec.paused && s->facts.run == RUN_NONE ? STEP_STOP : STEP_CONTINUE;
 	plan_roll(v, s, plan);
 	return STEP_STOP;
 }
@@ -492,4 +492,5 @@ static const struct step steps[] = {
 	{"roll", bundle_roll},     {0},
 };
 
-const struct controller bundle_controller = {.name = "bundle", .watches = watches, .steps = steps};
+const struct controller bundle_controller = {
+	.name = "bundle", .reads_sources = true, .watches = watches, .steps = steps};

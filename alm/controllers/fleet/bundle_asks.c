@@ -59,20 +59,49 @@ static const char *reason_of(const struct view *v, const struct obj *o)
 		       : NULL;
 }
 
-/* Nothing is accepted and ignored in silence. */
-static void tell_stale(const struct view *v, struct action *x, const struct obj *o,
-		       const struct obj *asked, const struct bundle_now *now)
+/* Nothing is accepted and ignored in silence. why NULL: it does something. */
+static void tell_idle(const struct view *v, struct action *x, const char *why)
 {
-	const char *plan = now->job ? now->job->unit->digest : obj_str(now->read, "digest");
-	const char *since = now->job ? now->since : bundle_steer_resumes(o, plan);
-	if (!x || bundle_steer_holds(asked, plan, since))
+	if (!why)
 		return;
 	x->event_type = "Warning";
-	x->message = "it is not of the rollout that goes on (status.revisionDigest, "
-		     "status.rollingSince), and does nothing";
+	x->message = arena_fmt(v->a, "%s, and does nothing", why);
 	struct obj *body = obj_keep(v->a, obj_copy(x->body));
 	obj_set_str(body, "message", x->message);
 	x->body = body;
+}
+
+static const char *is_stale(const struct view *v, const struct obj *o, const struct obj *asked,
+			    const struct bundle_now *now)
+{
+	const char *plan = now->job ? now->job->unit->digest : obj_str(now->read, "digest");
+	CLEANUP(obj_unrefp) struct obj *said =
+		now->job || !v->ops->said ? NULL : v->ops->said(v->ops_arg, meta_uid(o));
+	const char *since = now->job ? now->since : bundle_steer_resumes(said, plan);
+	return bundle_steer_holds(asked, plan, since)
+		       ? NULL
+		       : "it is not of the rollout that goes on (status.revisionDigest, "
+			 "status.rollingSince)";
+}
+
+/* What is shown, what is run, or what is read and about to be: any of them may be meant. */
+static const char *is_unpruned(const struct view *v, const struct obj *o, const struct obj *asked,
+			       const struct bundle_now *now)
+{
+	const char *orphans = obj_str(asked, "orphans");
+	const struct obj *const known[] = {now->job ? now->source : NULL, now->read};
+	const char *why = bundle_steer_unpruned(o, obj_str(o, "status.commit"),
+						obj_str(o, "status.revisionDigest"));
+	(void)v;
+	if (orphans)
+		return cstr_eq(orphans, obj_str(o, "status.orphansDigest"))
+			       ? NULL
+			       : "orphans is not status.orphansDigest";
+	for (size_t i = 0; why && i < ARRAY_LEN(known); i++)
+		if (known[i] && !bundle_steer_unpruned(o, obj_str(known[i], "commit"),
+						       obj_str(known[i], "digest")))
+			why = NULL;
+	return why;
 }
 
 void bundle_asks_plan(const struct view *v, const struct obj *o, const struct bundle_now *now,
@@ -80,12 +109,13 @@ void bundle_asks_plan(const struct view *v, const struct obj *o, const struct bu
 {
 	static const struct {
 		const char *path, *reason;
-		bool steers;
+		const char *(*idle)(const struct view *v, const struct obj *o,
+				    const struct obj *asked, const struct bundle_now *now);
 	} rows[] = {
-		{"spec.approvals.prune", "PruneApproved", false},
-		{"spec.approvals.canary", "CanaryApproved", true},
-		{"spec.skipAnalysis", "AnalysisSkipped", true},
-		{"spec.abort", "AbortAsked", true},
+		{"spec.approvals.prune", "PruneApproved", is_unpruned},
+		{"spec.approvals.canary", "CanaryApproved", is_stale},
+		{"spec.skipAnalysis", "AnalysisSkipped", is_stale},
+		{"spec.abort", "AbortAsked", is_stale},
 	};
 	if (!v->ops->last_reason)
 		return;
@@ -94,8 +124,8 @@ void bundle_asks_plan(const struct view *v, const struct obj *o, const struct bu
 		struct action *x = asked ? add(v, o, plan, rows[i].reason, rows[i].path, asked,
 					       obj_str(asked, "reason"))
 					 : NULL;
-		if (rows[i].steers)
-			tell_stale(v, x, o, asked, now);
+		if (x)
+			tell_idle(v, x, rows[i].idle(v, o, asked, now));
 	}
 	struct obj *pin = obj_keep(v->a, obj_map());
 	obj_set_str(pin, "commit", obj_str(o, "spec.source.git.commit"));

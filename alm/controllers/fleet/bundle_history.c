@@ -20,7 +20,8 @@ void bundle_history_add(struct obj *status, const struct obj *source, int64_t no
 {
 	const struct obj *old = obj_get(status, "history");
 	const char *commit = obj_str(source, "commit");
-	if (!commit || cstr_eq(obj_str(obj_at(old, 0), "commit"), commit))
+	const struct obj *newest = obj_at(old, 0);
+	if (!commit || (cstr_eq(obj_str(newest, "commit"), commit) && !obj_has(newest, "left")))
 		return;
 	struct obj *list = obj_list();
 	obj_append(list, entry(source, now_ns));
@@ -29,24 +30,57 @@ void bundle_history_add(struct obj *status, const struct obj *source, int64_t no
 	obj_set(status, "history", list);
 }
 
-/* The newest of another commit than that; what names none was written by somebody else. NULL: none. */
-static const struct obj *first_named(const struct obj *list, const char *but)
+/* The index of its newest entry; the length of the list: it has none. */
+static size_t newest_of(const struct obj *list, const char *commit)
 {
-	for (size_t i = 0; i < obj_len(list); i++) {
-		const char *commit = obj_str(obj_at(list, i), "commit");
-		if (commit && *commit && !cstr_eq(commit, but))
-			return obj_at(list, i);
+	size_t i = 0;
+	while (i < obj_len(list) &&
+	       !(commit && cstr_eq(obj_str(obj_at(list, i), "commit"), commit)))
+		i++;
+	return i;
+}
+
+/* How many of the newest are left by being held there. */
+static size_t count_left(const struct obj *list, const char *pin)
+{
+	size_t i = newest_of(list, pin);
+	return i < obj_len(list) && !obj_flag(obj_at(list, i), "left", false) ? i : 0;
+}
+
+void bundle_history_leave(struct obj *status, const char *pin)
+{
+	const struct obj *old = obj_get(status, "history");
+	size_t n = count_left(old, pin);
+	if (!n)
+		return;
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < obj_len(old); i++) {
+		struct obj *o = obj_copy_map(obj_at(old, i));
+		if (i < n)
+			obj_set(o, "left", obj_bool(true));
+		obj_append(list, o);
 	}
-	return NULL;
+	obj_set(status, "history", list);
 }
 
 const struct obj *bundle_history_before(const struct obj *bundle)
 {
 	const struct obj *list = obj_path(bundle, "status.history");
-	const char *now = obj_str(bundle, "status.commit");
-	const struct obj *newest = first_named(list, NULL);
+	const char *pin = obj_str(bundle, "spec.source.git.commit");
+	const char *now = pin ? pin : obj_str(bundle, "status.commit");
+	size_t at = newest_of(list, now), n_left = count_left(list, pin);
 	/* one that failed is not in it */
-	return cstr_eq(obj_str(newest, "commit"), now) ? first_named(list, now) : newest;
+	for (size_t i = at < obj_len(list) ? at + 1 : 0; i < obj_len(list); i++) {
+		const struct obj *o = obj_at(list, i);
+		const char *commit =
+			obj_str(o, "commit"); /* without one it was written by somebody else */
+		if (!commit || !*commit || cstr_eq(commit, now))
+			continue;
+		size_t newest = newest_of(list, commit);
+		if (newest >= n_left && !obj_flag(obj_at(list, newest), "left", false))
+			return o;
+	}
+	return NULL;
 }
 
 static int none(const struct obj *list, const char *text, struct error *err)

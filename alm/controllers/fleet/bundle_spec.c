@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
-#include "alm/obj/gvk.h"
+#include "alm/controllers/fleet/bundle_ignore.h"
+#include "alm/controllers/fleet/bundle_instances.h"
 #include "alm/obj/meta.h"
 #include "alm/source/git_url.h"
 #include "alm/unit/stray.h"
@@ -117,6 +118,7 @@ static int read_source(const struct obj *o, struct arena *a, struct bundle_spec 
 	b->hook_secret = obj_str(o, "spec.source.git.hookSecretRef.name");
 	b->keys = obj_str(o, "spec.source.git.verify.keysRef.name");
 	b->commit = obj_str(o, "spec.source.git.commit");
+	b->refuses_rewrites = cstr_eq(obj_str(o, "spec.source.git.rewrites"), "Refuse");
 	if (!b->url)
 		return invalid("spec.source.git.url", "it is missing", err);
 	bool is_ssh = git_url_is_ssh(b->url);
@@ -221,16 +223,7 @@ static int read_name(const struct obj *o, struct bundle_spec *b, struct error *e
 static int check_unbuilt(const struct obj *o, struct error *err)
 {
 	static const char *const unbuilt[] = {
-		"spec.source.git.rewrites",
-		"spec.clusters",
-		"spec.config",
-		"spec.ignore",
-		"spec.instances",
-		"spec.pins",
-		"spec.renderer",
-		"spec.stages",
-		"spec.timeouts",
-		"spec.values",
+		"spec.clusters", "spec.pins", "spec.stages", "spec.timeouts", "spec.values",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(unbuilt); i++)
 		if (obj_path(o, unbuilt[i]))
@@ -249,6 +242,7 @@ int bundle_spec_read(const struct obj *o, struct arena *a, struct bundle_spec *b
 				  .max_deletes = obj_i64(o, "spec.prune.maxDeletes", MAX_DELETES),
 				  .namespaces = obj_path(o, "spec.prune.namespaces"),
 				  .cluster_kinds = obj_path(o, "spec.prune.clusterKinds"),
+				  .ignore = obj_path(o, "spec.ignore"),
 				  .takes = cstr_eq(adopt, "Any"),
 				  .adopts = cstr_eq(adopt, "Any") || cstr_eq(adopt, "Unowned"),
 				  .keeps = !cstr_eq(obj_str(o, "spec.drift"), "Report"),
@@ -257,7 +251,6 @@ int bundle_spec_read(const struct obj *o, struct arena *a, struct bundle_spec *b
 				  .paused = obj_flag(o, "spec.paused", false),
 				  .rollout = obj_str(o, "spec.rolloutRef.name"),
 				  .sweeps = cstr_eq(obj_str(o, "spec.prune.mode"), "Namespace"),
-				  .prune_approved = obj_str(o, "spec.approvals.prune.commit"),
 				  .orphans_approved = obj_str(o, "spec.approvals.prune.orphans")};
 	if (obj_path(o, "spec.rolloutRef") && !(b->rollout && *b->rollout))
 		return invalid("spec.rolloutRef.name", "want a Rollout", err);
@@ -266,7 +259,9 @@ int bundle_spec_read(const struct obj *o, struct arena *a, struct bundle_spec *b
 		return -err->code;
 	if (b->max_deletes < 0)
 		return invalid("spec.prune.maxDeletes", "0 or more", err);
-	if (read_grace(o, b, err) < 0 || check_swept(b, err) < 0)
+	if (read_grace(o, b, err) < 0 || bundle_ignore_check(o, err) < 0 ||
+	    check_swept(b, err) < 0 || bundle_renderer_read(o, a, &b->renderer, err) < 0 ||
+	    bundle_instances_read(o, a, &b->instances, err) < 0)
 		return -err->code;
 	return check_unbuilt(o, err);
 }
@@ -287,27 +282,6 @@ static bool lists(const struct obj *list, const char *text)
 		if (cstr_eq(obj_as_string(obj_at(list, i)), text))
 			return true;
 	return false;
-}
-
-static bool is_crd_of(const struct obj *crd, const struct gvk *g)
-{
-	return cstr_eq(meta_kind(crd), "CustomResourceDefinition") &&
-	       cstr_eq(obj_str(crd, "spec.group"), g->group) &&
-	       cstr_eq(obj_str(crd, "spec.names.kind"), g->kind);
-}
-
-/* 1, 0; -1: nobody knows. A definition of the tree itself says it of a kind that is not served yet. */
-static int scope_of(const struct flat *f, const struct obj *o, const struct bundle_scopes *scopes)
-{
-	int known = scopes->fn(scopes->arg, o);
-	struct gvk g = {"", "", ""};
-	if (known >= 0)
-		return known;
-	gvk_of(o, f->a, &g);
-	for (size_t i = 0; i < f->n; i++)
-		if (is_crd_of(f->objects[i].object, &g))
-			return cstr_eq(obj_str(f->objects[i].object, "spec.scope"), "Namespaced");
-	return meta_namespace(o) ? 1 : -1; /* the server refuses it if that is wrong */
 }
 
 /* The entry of spec.prune that an object needs: its Namespace, or its kind. */
@@ -399,7 +373,7 @@ int bundle_check_namespaces(const struct bundle_spec *b, const struct flat *f,
 	size_t n = 0;
 	for (size_t i = 0; b->namespaces && i < f->n; i++) {
 		const struct flat_object *x = &f->objects[i];
-		int scope = scope_of(f, x->object, scopes);
+		int scope = bundle_scope_of(f, x->object, scopes);
 		if (scope < 0 && scopes->unsure && is_open(b, x->object)) {
 			if (tell_unsure(b, f, x, scopes->unsure, err) < 0)
 				return -err->code;

@@ -7,6 +7,7 @@
 #ifndef ALM_CONTROLLERS_FLEET_BUNDLE_SPEC_H
 #define ALM_CONTROLLERS_FLEET_BUNDLE_SPEC_H
 
+#include "alm/controllers/fleet/bundle_renderer.h"
 #include "alm/unit/flat.h"
 
 #define BUNDLE_NAME_MAX 50 /* bytes: it is part of names and a label */
@@ -15,6 +16,7 @@ struct bundle_spec {
 	const char *name;
 	const char *url, *branch, *path, *secret; /* path "": the root; secret NULL: none */
 	const char *commit;      /* read instead of the branch's head; NULL: that */
+	bool refuses_rewrites;   /* rewrites: Refuse (bundle_accept.h) */
 	const char *hook_secret; /* who knows it may say that there is a push */
 	const char *keys;        /* ConfigMap with the keys that sign the head; NULL: nobody asks */
 	const char *rollout;     /* NULL: none */
@@ -23,6 +25,7 @@ struct bundle_spec {
 	const char *account; /* "system:serviceaccount:NS:NAME"; NULL: ALM itself */
 	int64_t max_deletes;
 	const struct obj *namespaces, *cluster_kinds; /* lists; NULL: all */
+	const struct obj *ignore;                     /* bundle_ignore.h; NULL: nothing */
 	bool adopts, takes;                           /* adopt: Unowned, Any */
 	bool keeps;                                   /* drift: Repair */
 	bool spares;                                  /* prune.mode: None */
@@ -30,8 +33,9 @@ struct bundle_spec {
 	int64_t grace_ns; /* ... before what nobody declared goes */
 	bool orphans;     /* deletion: Orphan */
 	bool paused;
-	const char *prune_approved;   /* the commit whose deletes were approved; NULL: none */
-	const char *orphans_approved; /* digest of orphans (stray.h) whose were; NULL: none */
+	struct bundle_renderer renderer;
+	struct flat_instances instances; /* bundle_instances.h */
+	const char *orphans_approved;    /* digest of orphans (stray.h) that may go; NULL: none */
 };
 
 /* Where another field than it is wrong, account is set, too: what was made may have to go. */
@@ -51,6 +55,9 @@ struct bundle_scopes {
 	 * right or wrong, it is told here, and it is taken. NULL: it counts as cluster-scoped. */
 	struct flaws *unsure;
 };
+
+/* 1, 0; -1: nobody knows. A definition of the map says it of a kind that is not served yet. */
+int bundle_scope_of(const struct flat *f, const struct obj *o, const struct bundle_scopes *scopes);
 
 /* NamespaceNotAllowed: with namespaces each object lies in one of them, is one of these Namespaces,
  * or is of a kind that clusterKinds names. The message has the first that does not, how many do not,

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "alm/base/str.h"
 
 #define TO(state) (1U << BUNDLE_##state)
@@ -68,6 +69,22 @@ bool bundle_edge(enum bundle_state from, enum bundle_state to)
 	return rows[from].to & (1U << to);
 }
 
+int64_t bundle_retry_in(const struct bundle_ended *e)
+{
+	int64_t wait = NS_PER_MIN;
+	if (e->run != RUN_FAILED && e->run != RUN_REFUSED && e->run != RUN_HELD &&
+	    e->run != RUN_WENT_BACK && e->run != RUN_DONE)
+		return -1;
+	if (e->is_other)
+		return 0;
+	if (e->run != RUN_REFUSED)
+		return -1;
+	for (unsigned i = 1; i < e->failures && wait < NS_PER_HOUR; i++)
+		wait *= 2;
+	int64_t left = (wait < NS_PER_HOUR ? wait : NS_PER_HOUR) - e->since_ns;
+	return left > 0 ? left : 0;
+}
+
 /* What has begun is told until it ends; then what was read, if that is not what runs. */
 enum bundle_state bundle_state_of(const struct bundle_facts *f)
 {
@@ -107,6 +124,22 @@ enum bundle_state bundle_state_of(const struct bundle_facts *f)
 		return BUNDLE_AWAITING_APPROVAL;
 	}
 	return BUNDLE_ROLLING;
+}
+
+enum bundle_run bundle_run_of(const struct obj *record)
+{
+	const char *state = obj_str(record, "state");
+	if (cstr_eq(state, "Succeeded"))
+		return RUN_DONE;
+	if (cstr_eq(state, "RollingBack"))
+		return RUN_GOES_BACK;
+	if (cstr_eq(state, "RolledBack"))
+		return RUN_WENT_BACK;
+	if (!cstr_eq(state, "Failed"))
+		return RUN_GOES;
+	if (cstr_eq(obj_str(record, "reason"), "PruneHeld"))
+		return RUN_HELD;
+	return obj_flag(record, "refused", false) ? RUN_REFUSED : RUN_FAILED;
 }
 
 /* The shortest one, by the order of the table: breadth first over a few states. */

@@ -13,6 +13,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "alm/obj/obj.h"
 
 enum bundle_state {
 	BUNDLE_NEW,
@@ -57,6 +60,9 @@ enum bundle_run {
 	BUNDLE_RUNS,
 };
 
+/* record: of the unit, once it is begun. */
+enum bundle_run bundle_run_of(const struct obj *record);
+
 struct bundle_facts {
 	bool deleting;
 	enum bundle_source source;
@@ -64,6 +70,19 @@ struct bundle_facts {
 	bool newer;             /* what was read is not what the run is of */
 	bool drifts, unhealthy; /* of one that is done */
 };
+
+/* A run that has ended, and for how long. */
+struct bundle_ended {
+	enum bundle_run run;
+	bool is_other; /* the spec says something else than when it began */
+	unsigned failures;
+	int64_t since_ns;
+};
+
+/* When the same revision is run again. Of another spec: at once, by what it says now of drift and
+ * deletes. What was refused may be let in by somebody else's change: after 1, 2, 4 .. 60 minutes. -1:
+ * never. */
+int64_t bundle_retry_in(const struct bundle_ended *e);
 
 enum bundle_state bundle_state_of(const struct bundle_facts *f);
 /* The states after from, up to to; 0: it is there. At most BUNDLE_STATES. */

@@ -7,7 +7,7 @@
 
 static const struct {
 	const char *path, *as;
-} said[] = {
+} words[] = {
 	{"spec.approvals.canary", "approve"},
 	{"spec.skipAnalysis", "skip"},
 	{"spec.abort", "abort"},
@@ -23,10 +23,10 @@ bool bundle_steer_holds(const struct obj *asked, const char *plan, const char *s
 struct obj *bundle_steer(const struct obj *bundle, const char *plan, const char *since)
 {
 	struct obj *o = obj_map();
-	for (size_t i = 0; i < ARRAY_LEN(said); i++) {
-		const struct obj *one = obj_path(bundle, said[i].path);
+	for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+		const struct obj *one = obj_path(bundle, words[i].path);
 		if (bundle_steer_holds(one, plan, since))
-			obj_set(o, said[i].as, obj_ref(one));
+			obj_set(o, words[i].as, obj_ref(one));
 	}
 	if (obj_len(o))
 		return o;
@@ -34,27 +34,54 @@ struct obj *bundle_steer(const struct obj *bundle, const char *plan, const char 
 	return NULL;
 }
 
-static const char *resumes(const struct obj *status, const char *plan)
+const char *bundle_steer_unpruned(const struct obj *bundle, const char *commit, const char *plan)
 {
-	const char *since = obj_str(status, "rollingSince");
-	return plan && since && *since && cstr_eq(obj_str(status, "revisionDigest"), plan) ? since
-											   : NULL;
+	const struct obj *asked = obj_path(bundle, "spec.approvals.prune");
+	const char *named = obj_str(asked, "plan");
+	if (!obj_str(asked, "commit"))
+		return "nothing is approved";
+	if (obj_str(asked, "orphans"))
+		return "it is of orphans, and says nothing of a revision: null takes orphans away";
+	if (!cstr_eq(obj_str(asked, "commit"), commit))
+		return "commit is not status.commit";
+	if (named ? !cstr_eq(named, plan) : obj_len(obj_path(bundle, "spec.instances")) > 0)
+		return named ? "plan is not status.revisionDigest, and of another revision of this "
+			       "commit"
+			     : "plan is missing: of a Bundle with instances it is "
+			       "status.revisionDigest";
+	return NULL;
 }
 
-const char *bundle_steer_resumes(const struct obj *bundle, const char *plan)
+const char *bundle_steer_resumes(const struct obj *said, const char *plan)
 {
-	return resumes(obj_get(bundle, "status"), plan);
+	const char *since = obj_str(said, "rollingSince");
+	return plan && since && *since && cstr_eq(obj_str(said, "revisionDigest"), plan) ? since
+											 : NULL;
 }
 
-/* What is read again after a restart is the same rollout until it is begun. */
-void bundle_steer_since(const struct bundle_now *now, bool newer, bool is_done, struct obj *status)
+/* Nothing is run yet: what goes on is what the log says, so nor does the next entry say what else stands in the status. */
+static const char *went_on(const struct bundle_now *now, const struct obj *said, struct obj *status)
 {
-	if (newer && !now->job && resumes(status, obj_str(now->read, "digest")))
-		return;
-	if (newer || is_done || !now->job || !now->since)
-		obj_del(status, "rollingSince");
+	const char *plan = obj_str(said, "revisionDigest");
+	if (now->read)
+		return bundle_steer_resumes(said, obj_str(now->read, "digest"));
+	if (plan)
+		obj_set_str(status, "revisionDigest", plan);
+	return obj_str(said, "rollingSince");
+}
+
+void bundle_steer_since(const struct bundle_now *now, const struct obj *said, bool newer,
+			bool is_done, struct obj *status)
+{
+	const char *since = NULL;
+	if (!now->job)
+		since = went_on(now, said, status);
+	else if (!newer && !is_done)
+		since = now->since;
+	if (since)
+		obj_set_str(status, "rollingSince", since);
 	else
-		obj_set_str(status, "rollingSince", now->since);
+		obj_del(status, "rollingSince");
 }
 
 void bundle_steer_rest(const struct obj *bundle, char ret[SHA256_HEX])
@@ -62,8 +89,8 @@ void bundle_steer_rest(const struct obj *bundle, char ret[SHA256_HEX])
 	CLEANUP(obj_unrefp) struct obj *o = obj_map();
 	const struct obj *spec = obj_get(bundle, "spec");
 	obj_set(o, "spec", spec ? obj_copy(spec) : obj_map());
-	for (size_t i = 0; i < ARRAY_LEN(said); i++)
-		obj_del_path(o, said[i].path);
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		obj_del_path(o, words[i].path);
 	if (!obj_len(obj_path(o, "spec.approvals")))
 		obj_del_path(o, "spec.approvals");
 	json_digest(o, ret);

@@ -4,7 +4,7 @@
  *
  * Steering is of one rollout of one plan, which it names (status.revisionDigest, status.rollingSince),
  * and of no other: with that rollout it ends, and the same plan begun anew is another one. A process
- * that begins where another one was killed goes on with the same.
+ * that begins where another one was killed goes on with the same, as the audit log tells it.
  *
  *	spec:
  *	  approvals: {canary: {plan, since, weight, reason, by}}   canaries at this weight go on
@@ -27,12 +27,18 @@
 bool bundle_steer_holds(const struct obj *asked, const char *plan, const char *since);
 /* What is said of it, as a unit_job has it: {"approve", "skip", "abort"}. Owned; NULL: nothing. */
 struct obj *bundle_steer(const struct obj *bundle, const char *plan, const char *since);
-/* When the rollout of that plan began that another process did not end; NULL: there is none. */
-const char *bundle_steer_resumes(const struct obj *bundle, const char *plan);
+/* Why spec.approvals.prune approves no deletes of the unit of that digest, of that commit; NULL: it does. A plan
+ * has to be named where the Bundle has instances: who named a commit alone knew nothing of those that leave it. */
+const char *bundle_steer_unpruned(const struct obj *bundle, const char *commit, const char *plan);
+/* When the rollout of that plan began that another process did not end; NULL: there is none. said: the status that
+ * the log has (view_ops.said), not the Bundle's: who may write that would make an old word hold again. */
+const char *bundle_steer_resumes(const struct obj *said, const char *plan);
 /* status.rollingSince: what is run began then; newer: another rollout is about to begin; is_done: it
- * is through. Before status.revisionDigest is written. */
+ * is through. said: as above, of use only where
+ * nothing is run yet. */
 struct bundle_now;
-void bundle_steer_since(const struct bundle_now *now, bool newer, bool is_done, struct obj *status);
+void bundle_steer_since(const struct bundle_now *now, const struct obj *said, bool newer,
+			bool is_done, struct obj *status);
 /* Of all else that the spec says. */
 void bundle_steer_rest(const struct obj *bundle, char ret[SHA256_HEX]);
 

@@ -97,6 +97,7 @@ static const struct phase_row {
 	{.phases = {PHASE_SUCCEEDED},
 	 .steps = {
 		strategy_make_way,           /* a later one succeeded: -> Superseded */
+		strategy_tell_migrated,      /* what is stored in another version by now */
 		strategy_load,
 		strategy_take_changes,       /* of values or account: -> Pending */
 		strategy_repair}},           /* what has drifted */
@@ -424,6 +425,8 @@ static int strategy_status(const struct view *v, const char *key, struct plan *p
 	set_phase_since(s, status);
 	if (s->revision)
 		obj_set_int(status, "revision", s->revision);
+	if (s->revision && s->phase == PHASE_SUCCEEDED)
+		obj_set_int(status, "succeededRevision", s->revision);
 	set_plan_status(s, status);
 	obj_del(status, "approval");
 	if (s->approval)

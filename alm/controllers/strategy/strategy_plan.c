@@ -97,11 +97,15 @@ static bool is_refused_by_plan(const struct strategy_pass *s, const struct candi
 	       !strcmp(c->reason, "RequirementUnmet");
 }
 
-/* To what comes first: one of ALM's is chosen again when it is in, one made by hand waits. */
+/* To what comes first: one of ALM's is chosen again when it is in, one made by hand waits. What kept it from its turn
+ * is no condition of it any more. */
 static enum ensured give_way(struct strategy_pass *s, const char *by_alm, const char *by_hand)
 {
-	return s->ref->by_alm ? strategy_enter(s, PHASE_SUPERSEDED, NULL, "Superseded", by_alm)
-			      : strategy_block(s, "PlanReady", "OtherInProgress", by_hand);
+	if (!s->ref->by_alm)
+		return strategy_block(s, "PlanReady", "OtherInProgress", by_hand);
+	if (cstr_eq(obj_str(condition_find(s->conditions, "Approved"), "status"), "False"))
+		condition_remove(s->conditions, "Approved");
+	return strategy_enter(s, PHASE_SUPERSEDED, NULL, "Superseded", by_alm);
 }
 
 /* Is it this version's turn? */

@@ -87,6 +87,9 @@ enum ensured strategy_repair(struct strategy_pass *s);
 enum ensured strategy_record_failed(struct strategy_pass *s);
 enum ensured strategy_choose_again(struct strategy_pass *s);
 
+/* strategy_migrated.c */
+enum ensured strategy_tell_migrated(struct strategy_pass *s);
+
 /* strategy_back.c */
 enum ensured strategy_load_back(struct strategy_pass *s);
 enum ensured strategy_ensure_back_allowed(struct strategy_pass *s);

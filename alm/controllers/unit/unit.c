@@ -29,8 +29,8 @@ static const unit_step_fn attempt[] = {
 	unit_note,         /* the inventory has what will be there */
 	unit_roll_out,     /* group after group */
 	unit_prune,        /* what is there and is wanted no more */
+	unit_release_main, /* if all is deleted; what may come back the inventory knows */
 	unit_note_end,     /* the inventory has what is there */
-	unit_release_main, /* if all is deleted */
 	NULL,
 };
 
@@ -97,6 +97,9 @@ static void keep(struct unit_pass *s)
 {
 	if (s->job->keeps)
 		unit_keep(s);
+	if (!s->back)
+		unit_health(s);
+	unit_restore(s);
 	if (s->late.n && unit_prune(s) == DONE && unit_note_late(s) == DONE)
 		(void)unit_await_late(s);
 	if (s->job->sweep && !s->back)
@@ -156,9 +159,9 @@ static int unit_tell(const struct view *v, const char *key, struct plan *plan, s
 
 static const char *key_unit(const struct view *v, const struct obj *o, struct arena *a)
 {
-	(void)v;
+	const struct unit_side *side = v->shared->units;
 	const char *bundle = meta_label(o, LABEL_BUNDLE);
-	const char *instance = meta_label(o, LABEL_INSTANCE);
+	const char *instance = side->whole ? side->whole : meta_label(o, LABEL_INSTANCE);
 	return bundle && instance ? arena_fmt(a, "%s/%s", bundle, instance) : NULL;
 }
 

@@ -10,6 +10,7 @@
 #include "crds/marks.h"
 
 #define LOOK_AGAIN_NS NS_PER_S
+#define TELL_EVERY_NS NS_PER_MIN
 
 static void tell(struct acting *x, const struct unit_entry *e, const char *why)
 {
@@ -63,6 +64,50 @@ static const char *refusal(const struct acting *x, const struct unit_entry *e)
 	return unit_refusal(x->s, e, x->record);
 }
 
+/* What the server said to the last write of this step, which may pass; NULL: nothing. */
+static const char *trouble(const struct acting *x, const struct unit_entry *e)
+{
+	const struct outcome *o = view_refusal(x->s->v, e->object, e->ns);
+	bool passes = o && o->code && o->code != E_CONFLICT && error_retry(o->code) != RETRY_NEVER;
+	return passes && o->at_ns >= obj_i64(x->record, "sinceNs", 0) ? o->msg : NULL;
+}
+
+/* A write that fails ends its reconcile before the status of who waits is written: so what the server said is told
+ * in one of its own, now and then, and tried again after it. WAITING: this is one. */
+static enum ensured ensure_told(struct acting *x, const struct unit_entry *e, const char *doing)
+{
+	const char *why = trouble(x, e);
+	int64_t now = x->s->v->now_ns, told = obj_i64(x->record, "toldNs", 0);
+	wait_for(x, e, why ? arena_fmt(x->s->v->a, "%s: %s", doing, why) : doing);
+	if (!why || (told != now && now - told < TELL_EVERY_NS))
+		return DONE;
+	obj_set_int(x->record, "toldNs", now);
+	obj_set_str(x->record, "trouble", arena_strdup(x->s->v->a, x->why.buf));
+	plan_requeue_after(x->s->plan, NS_PER_MS);
+	return WAITING;
+}
+
+/* It has passed. */
+static void end_trouble(struct acting *x)
+{
+	for (size_t i = 0; i < x->step->n; i++)
+		if (trouble(x, &x->s->entries[x->step->rows[i]]))
+			return;
+	obj_del(x->record, "trouble");
+	obj_del(x->record, "toldNs");
+}
+
+/* WAITING: what it was refused with may pass, and it is not its turn yet. DONE: *ret_no is why it has failed. */
+static enum ensured await_schema(struct acting *x, const struct unit_entry *e, const char **ret_no)
+{
+	enum ensured state = unit_await_schema(x->s, e, x->record, ret_no);
+	if (state == WAITING) {
+		wait_for(x, e, *ret_no);
+		obj_set_str(x->record, "trouble", *ret_no);
+	}
+	return state;
+}
+
 /* What was absent when it was looked for met a conflict: it is looked for again. Somebody may have
  * been faster, and then it is his. */
 static enum ensured ensure_absent(struct acting *x, const struct unit_entry *e)
@@ -84,7 +129,7 @@ static void check(struct acting *x, const struct unit_entry *e, size_t row, cons
 	/* what the object says of itself counts before it is live, too */
 	if (cstr_eq(meta_annotation(e->object, ANNOTATION_WAIT), "disabled"))
 		return;
-	if (cstr_eq(e->kind, "CustomResourceDefinition") &&
+	if (live && cstr_eq(e->kind, "CustomResourceDefinition") &&
 	    !condition_is(live, "Established", "True")) {
 		wait_for(x, e, "not established yet");
 		return;
@@ -98,6 +143,12 @@ static void check(struct acting *x, const struct unit_entry *e, size_t row, cons
 	if (r.state == CHECK_FAILED)
 		fail(x, e,
 		     named ? arena_fmt(x->s->v->a, "%s: %s", r.reason, r.message) : r.message);
+}
+
+/* Somebody wrote what is to hold then. */
+static bool asks(const struct acting *x)
+{
+	return x->step->rule && x->step->rule->n_success;
 }
 
 /* --- the actions --- */
@@ -118,13 +169,30 @@ static enum ensured fence(struct acting *x, const struct unit_entry *e, size_t r
 	return state;
 }
 
+/* ENDED: the step has failed. DONE: it stays. */
+static enum ensured make_anew(struct acting *x, const struct unit_entry *e, size_t row,
+			      const char *no)
+{
+	const char *why = NULL;
+	enum ensured state = unit_make_anew(x->s, row, x->record, no, &why);
+	if (state == ENDED)
+		fail(x, e, why);
+	if (state == WAITING) {
+		wait_for(x, e, why);
+		x->writes = true;
+	}
+	return state;
+}
+
 static void create_or_update(struct acting *x, const struct unit_entry *e, size_t row)
 {
 	if (unit_is_placed(x->s, e) && !unit_doubt(x->s, row)) {
 		check(x, e, row, e->live);
 		return;
 	}
-	const char *no = refusal(x, e);
+	const char *no = NULL;
+	if (await_schema(x, e, &no) != DONE || make_anew(x, e, row, no) != DONE)
+		return;
 	if (no) {
 		fail(x, e, no);
 		return;
@@ -136,11 +204,11 @@ static void create_or_update(struct acting *x, const struct unit_entry *e, size_
 		fail(x, e, whose);
 		return;
 	}
-	wait_for(x, e, e->live ? "being updated" : "being created");
-	if (e->live && meta_is_deleting(e->live))
+	if (ensure_told(x, e, e->live ? "being updated" : "being created") == WAITING ||
+	    (e->live && meta_is_deleting(e->live)))
 		return; /* its deletion brings the key back */
 	x->writes = true;
-	if (!e->unknown)
+	if (!e->unknown && unit_take_over(x->s, row) == DONE)
 		unit_write_object(x->s, e, row, x->stage);
 }
 
@@ -186,15 +254,16 @@ static void try_and_update(struct acting *x, const struct unit_entry *e, size_t 
 static void create_if_not_exist(struct acting *x, const struct unit_entry *e, size_t row)
 {
 	const struct obj *live = unit_found(x->s, row);
-	const char *no = live ? NULL : refusal(x, e);
+	const char *no = NULL;
 	if (live) {
-		bool asked = x->step->rule && x->step->rule->n_success;
-		if (x->s->foreign[row])
+		if (x->s->foreign[row] || !unit_is_applied(e)) /* made of another text: it stays */
 			obj_set_str(x->record, "note", "exists");
-		if (!x->s->foreign[row] || asked)
+		if (!x->s->foreign[row] || asks(x))
 			check(x, e, row, live);
 		return;
 	}
+	if (await_schema(x, e, &no) != DONE)
+		return;
 	if (no) {
 		fail(x, e, no);
 		return;
@@ -220,8 +289,11 @@ static void delete_if_exist(struct acting *x, const struct unit_entry *e, size_t
 	bool old = o && !outcome_is_younger(o, s->v->now_ns, LOOK_AGAIN_NS);
 	o = unit_survey(s, id, rows, old ? 1 : 0);
 	const struct obj *live = o ? obj_get(o->value, "o") : NULL;
-	if (o && !live)
+	if (o && !live) {
+		if (asks(x))
+			check(x, e, row, NULL);
 		return;
+	}
 	const char *no = refusal(x, e);
 	if (no) {
 		fail(x, e, no);
@@ -299,7 +371,7 @@ static void add_log(struct acting *x, const struct hook_run *h)
 {
 	const struct obj *job = failed_job(x, h);
 	struct job_log log = {.text = ""};
-	if (job && unit_read_log(x->s, job, &log) == WAITING) {
+	if (job && unit_read_log(x->s, job, false, &log) == WAITING) {
 		x->failed = false;
 		x->waiting = true;
 		return;
@@ -308,6 +380,22 @@ static void add_log(struct acting *x, const struct hook_run *h)
 		tell_reason(x, job, &log);
 	struct str end = str_clip(str_of(log.text), FAILURES_TOLD_MAX);
 	strbuf_add(&x->why, end.ptr, end.len);
+}
+
+/* What it did its log says, which goes with its Pods: it is kept in the step. */
+static void keep_logs(struct acting *x, const struct hook_run *h)
+{
+	for (size_t i = 0; i < x->step->n && x->why.len < FAILURES_TOLD_MAX; i++) {
+		const struct unit_entry *e = &x->s->entries[x->step->rows[i]];
+		struct job_log log = {.text = ""};
+		if (!e->live || !is_of_run(h, e->live))
+			continue;
+		if (unit_read_log(x->s, e->live, true, &log) == WAITING)
+			wait_for(x, e, "its log is read");
+		else if (*log.text)
+			tell(x, e, arena_fmt(x->s->v->a, "it has run%s", log.text));
+	}
+	x->writes = x->writes || x->waiting;
 }
 
 /* A Job of a former attempt goes first; one that ran in this attempt does not run again. */
@@ -341,7 +429,9 @@ static void run_job(struct acting *x)
 	x->writes = state == WAITING;
 	if (why)
 		strbuf_adds(&x->why, why);
-	for (size_t i = 0; i < x->step->n && x->waiting; i++) {
+	/* while it runs for its time and the failure table; after that for what is asked of it besides */
+	bool looks = x->waiting || (state == DONE && asks(x));
+	for (size_t i = 0; i < x->step->n && looks; i++) {
 		size_t row = x->step->rows[i];
 		const struct unit_entry *e = &s->entries[row];
 		if (e->live && is_of_run(&h, e->live))
@@ -349,6 +439,8 @@ static void run_job(struct acting *x)
 	}
 	if (x->failed)
 		add_log(x, &h);
+	else if (!x->waiting)
+		keep_logs(x, &h);
 }
 
 void unit_act(struct acting *x)
@@ -359,6 +451,8 @@ void unit_act(struct acting *x)
 		run_job(x);
 		return;
 	}
+	if (obj_has(x->record, "trouble"))
+		end_trouble(x);
 	for (size_t i = 0; i < x->step->n; i++) {
 		size_t row = x->step->rows[i];
 		const struct unit_entry *e = &x->s->entries[row];

@@ -35,9 +35,12 @@ static void keep_deadline(struct acting *x)
 	int64_t timeout = x->step->rule ? x->step->rule->timeout_ns : ROLLOUT_STEP_TIMEOUT;
 	int64_t held = unit_held_ns(x->s, x->record);
 	int64_t left = obj_i64(x->record, "sinceNs", 0) + timeout + held - x->s->v->now_ns;
+	obj_del(x->record, "untilNs");
 	if (!x->waiting || x->failed)
 		return;
 	if (left > 0) {
+		if (!held) /* while its time stands still nobody knows */
+			obj_set_int(x->record, "untilNs", x->s->v->now_ns + left);
 		plan_requeue_after(x->s->plan, left);
 		return;
 	}
@@ -120,9 +123,8 @@ static bool has_vanished(const struct unit_pass *s, const struct unit_step *step
 	for (size_t k = 0; k < step->n; k++) {
 		size_t row = step->rows[k];
 		const struct unit_entry *e = &s->entries[row];
-		/* a Job that deletes itself was there */
 		if (!not_kept[row] && e->resource && !e->unknown && !unit_found(s, row) &&
-		    !s->host->is_left(s, e) && !obj_path(e->object, "spec.ttlSecondsAfterFinished"))
+		    !s->host->is_left(s, e) && !unit_has_run_out(s, row))
 			return true;
 	}
 	return false;

@@ -3,15 +3,13 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
-#include "alm/base/strbuf.h"
 #include "alm/controllers/unit/unit_metric.h"
 #include "alm/controllers/unit/unit_plugin.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
-#include "alm/obj/query/selector.h"
+#include "alm/unit/workload.h"
 
-#define LOOK_NS            ROLLOUT_POLL_INTERVAL
-#define SELECTOR_BYTES_MAX ((size_t)64 << 10)
+#define LOOK_NS ROLLOUT_POLL_INTERVAL
 
 static const struct rollout_step *rule_of(const struct unit_step *step, struct rollout_step *room)
 {
@@ -24,30 +22,6 @@ static const struct rollout_step *rule_of(const struct unit_step *step, struct r
 }
 
 /* --- what is around a workload --- */
-
-static bool has_pods(const char *kind)
-{
-	static const char *const kinds[] = {"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet",
-					    "Job"};
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		if (cstr_eq(kind, kinds[i]))
-			return true;
-	return false;
-}
-
-/* Of its pods; NULL: it does not say. The one of a Job is the server's, and may not be there yet. */
-static const char *selector_of(const struct unit_pass *s, const struct obj *live)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SELECTOR_BYTES_MAX);
-	CLEANUP(selector_freep) struct selector *selector = NULL;
-	struct error err;
-	if (selector_from_obj(obj_path(live, "spec.selector"), &selector, &err) < 0)
-		return NULL;
-	selector_print(selector, &b);
-	if (!b.len && cstr_eq(meta_kind(live), "Job"))
-		strbuf_addf(&b, "job-name=%s", meta_name(live));
-	return b.len ? arena_strdup(s->v->a, b.buf) : NULL;
-}
 
 static void need(struct obj *list, const char *api_version, const char *kind, const char *ns,
 		 const char *selector)
@@ -69,10 +43,10 @@ static const struct obj *items(const struct obj *answers, size_t i)
 static void look_around(struct unit_pass *s, const struct unit_entry *e, size_t row,
 			const struct obj *live, struct failure_facts *ret)
 {
-	const char *selector = selector_of(s, live);
+	const char *selector = workload_selector(live, s->v->a);
 	const char *id = unit_id(s, arena_fmt(s->v->a, "around:%zu:%s", row, meta_name(live)));
 	const struct outcome *o = view_outcome(s->v, id);
-	if (!has_pods(e->kind) || !selector)
+	if (!workload_has_pods(e->kind) || !selector)
 		return;
 	if (o && !o->code) {
 		ret->pods = items(o->value, 0);
@@ -88,16 +62,17 @@ static void look_around(struct unit_pass *s, const struct unit_entry *e, size_t 
 	(void)plan_lookup(s->plan, id, needs);
 }
 
-enum ensured unit_read_log(struct unit_pass *s, const struct obj *job, struct job_log *ret)
+enum ensured unit_read_log(struct unit_pass *s, const struct obj *job, bool well,
+			   struct job_log *ret)
 {
-	const char *selector = selector_of(s, job);
+	const char *selector = workload_selector(job, s->v->a);
 	const char *id = unit_id(s, arena_fmt(s->v->a, "log:%s", meta_uid(job)));
 	const struct outcome *o = view_outcome(s->v, id);
 	*ret = (struct job_log){.text = ""};
 	if (!selector)
 		return DONE;
 	if (!o) {
-		(void)plan_log(s->plan, id, meta_namespace(job), selector);
+		(void)plan_log(s->plan, id, meta_namespace(job), selector, well);
 		return WAITING;
 	}
 	const char *text = obj_str(o->value, "text");
@@ -164,5 +139,6 @@ void unit_check(struct unit_pass *s, const struct unit_step *step, size_t row,
 	if (ret->state != CHECK_WAITING)
 		return;
 	int64_t again = ret->again_ns ? ret->again_ns - s->v->now_ns : LOOK_NS;
-	plan_requeue_after(s->plan, again < LOOK_NS || !has_pods(e->kind) ? again : LOOK_NS);
+	plan_requeue_after(s->plan,
+			   again < LOOK_NS || !workload_has_pods(e->kind) ? again : LOOK_NS);
 }

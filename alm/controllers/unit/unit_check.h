@@ -17,7 +17,8 @@ struct job_log {
 	const char *text;   /* the end of a sentence; "": nothing */
 	const char *reason; /* why its container ended, as its Pod says; NULL: it does not */
 };
-/* What a Job that failed has logged, once an attempt. WAITING: it is being read. */
-enum ensured unit_read_log(struct unit_pass *s, const struct obj *job, struct job_log *ret);
+/* What a Job that failed, or succeeded (well), has logged, once an attempt. WAITING: it is being read. */
+enum ensured unit_read_log(struct unit_pass *s, const struct obj *job, bool well,
+			   struct job_log *ret);
 
 #endif

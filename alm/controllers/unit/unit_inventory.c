@@ -4,6 +4,7 @@
 
 #include "alm/controllers/unit/unit_canary.h"
 #include "alm/controllers/unit/unit_pass.h"
+#include "alm/controllers/work/shared.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
@@ -28,14 +29,25 @@ struct head {
 
 static bool is_marked(const struct unit_pass *s)
 {
-	return meta_annotation(s->inventory, ANNOTATION_INCOMPLETE) != NULL;
+	return inventory_is_incomplete(s->inventory);
+}
+
+/* What it is run for; gone, what was said of it. */
+static const char *main_of(const struct unit_pass *s)
+{
+	const struct obj *m = s->job->main;
+	if (!s->job->watched || !m)
+		return meta_annotation(s->inventory, ANNOTATION_MAIN);
+	return inventory_main(meta_api_version(m), meta_kind(m), meta_namespace(m), meta_name(m),
+			      s->v->a);
 }
 
 static bool is_written(const struct unit_pass *s, const struct head *h)
 {
 	return unit_piece_has(s, 1, h->lines, h->late) && is_marked(s) == h->incomplete &&
 	       s->n_counted == h->n && cstr_eq(s->current.text, h->unit) &&
-	       cstr_eq(s->succeeded.text, h->succeeded);
+	       cstr_eq(s->succeeded.text, h->succeeded) &&
+	       cstr_eq(meta_annotation(s->inventory, ANNOTATION_MAIN), main_of(s));
 }
 
 static void write_head(struct unit_pass *s, const struct head *h)
@@ -44,8 +56,10 @@ static void write_head(struct unit_pass *s, const struct head *h)
 	meta_set_annotation(o, "app.coreos.com/identity", meta_uid(obj_get(s->found, "system")));
 	meta_set_annotation(o, ANNOTATION_UNIT, h->unit);
 	meta_set_annotation(o, ANNOTATION_APPLIED, h->succeeded);
-	if (h->incomplete)
-		meta_set_annotation(o, ANNOTATION_INCOMPLETE, "true");
+	if (main_of(s))
+		meta_set_annotation(o, ANNOTATION_MAIN, main_of(s));
+	if (h->incomplete || is_marked(s))
+		meta_set_annotation(o, ANNOTATION_INCOMPLETE, h->incomplete ? "true" : "false");
 	if (h->n > 1)
 		meta_set_annotation(o, ANNOTATION_PIECES, arena_fmt(s->v->a, "%zu", h->n));
 	/* two sides that run at once do not write over what the other has noted */
@@ -110,15 +124,24 @@ static enum ensured write_inventory(struct unit_pass *s, const struct content *c
 
 /* --- rebuilding --- */
 
+/* Of all that may have the marks of the unit. */
+static const char *marked_selector(const struct unit_pass *s)
+{
+	const struct unit *u = s->unit;
+	if (s->v->shared->units->whole)
+		return arena_fmt(s->v->a, LABEL_BUNDLE "=%s", u->bundle);
+	return arena_fmt(s->v->a, LABEL_BUNDLE "=%s," LABEL_INSTANCE "=%s", u->bundle, u->instance);
+}
+
 static void tell_lost(struct unit_pass *s, const char *why)
 {
 	const struct unit *u = s->unit;
 	unit_tell_kept(s, arena_fmt(s->v->a,
 				    "inventory %s/inv.%s.%s was lost, and is not rebuilt: %s; what "
 				    "it named beside the objects of this run is not deleted; its "
-				    "labels: " LABEL_BUNDLE "=%s," LABEL_INSTANCE "=%s",
-				    s->job->inventory_ns, u->bundle, u->instance, why, u->bundle,
-				    u->instance));
+				    "labels: %s",
+				    s->job->inventory_ns, u->bundle, u->instance, why,
+				    marked_selector(s)));
 }
 
 static bool is_lost(const struct unit_pass *s)
@@ -144,10 +167,12 @@ static void take_marked(struct unit_pass *s, const struct obj *rows)
 {
 	struct arena *a = s->v->a;
 	size_t n = obj_len(rows);
+	const char *main = meta_uid(s->job->main);
 	struct inventory found = {.lines = ARENA_ARRAY(a, struct inventory_line, n + 1)}, all = {0};
 	for (size_t i = 0; i < n; i++) {
 		const struct obj *o = obj_at(rows, i);
-		if (!is_book(s, o) && inventory_claims(o, s->unit->owner_id, s->plan->manager))
+		if (!is_book(s, o) &&
+		    inventory_claims(o, s->unit->owner_id, s->plan->manager, main))
 			found.lines[found.n++] =
 				(struct inventory_line){.api_version = meta_api_version(o),
 							.kind = meta_kind(o),
@@ -163,15 +188,38 @@ static void take_marked(struct unit_pass *s, const struct obj *rows)
 	s->had = all;
 }
 
+static void ask_marked(struct unit_pass *s, const char *id)
+{
+	struct obj *body = obj_keep(s->v->a, obj_map());
+	obj_set_str(body, "selector", marked_selector(s));
+	plan_work(s->plan, &gather_work, id)->body = body;
+}
+
+/* A kind that cannot be listed: it will not be otherwise by itself. */
+static bool is_denied(const struct outcome *o)
+{
+	return o && o->code && (error_retry(o->code) == RETRY_NEVER || o->code == E_FORBIDDEN);
+}
+
+void unit_restore(struct unit_pass *s)
+{
+	const char *id = unit_id(s, "marked");
+	const struct outcome *o = view_outcome(s->v, id);
+	if (!s->incomplete || s->job->deleting || obj_has(s->record, "restored") || is_denied(o))
+		return;
+	if (o && !o->code)
+		obj_set_bool(s->record, "restored", true);
+	else if (!o || plan_await(s->plan, outcome_retry_in(o, s->v->now_ns)) == DONE)
+		ask_marked(s, id);
+}
+
 enum ensured unit_rebuild(struct unit_pass *s)
 {
-	const struct unit *u = s->unit;
 	const char *id = unit_id(s, "marked");
 	const struct outcome *o = view_outcome(s->v, id);
 	if (!is_lost(s) || s->back)
 		return DONE;
-	bool stays =
-		o && o->code && (error_retry(o->code) == RETRY_NEVER || o->code == E_FORBIDDEN);
+	bool stays = is_denied(o);
 	bool waits = s->job->deleting && o && o->code && !stays;
 	if (waits)
 		obj_set(s->record, "message",
@@ -179,11 +227,7 @@ enum ensured unit_rebuild(struct unit_pass *s)
 	if (waits && plan_await(s->plan, outcome_retry_in(o, s->v->now_ns)) != DONE)
 		return WAITING;
 	if (!o || waits) {
-		struct obj *body = obj_keep(s->v->a, obj_map());
-		obj_set_str(body, "selector",
-			    arena_fmt(s->v->a, LABEL_BUNDLE "=%s," LABEL_INSTANCE "=%s", u->bundle,
-				      u->instance));
-		plan_work(s->plan, &gather_work, id)->body = body;
+		ask_marked(s, id);
 		return WAITING;
 	}
 	if (s->job->deleting)
@@ -192,7 +236,7 @@ enum ensured unit_rebuild(struct unit_pass *s)
 		take_marked(s, o->value);
 	else
 		tell_lost(s, o->msg);
-	s->incomplete = o->code && !stays; /* the next attempt asks again */
+	s->incomplete = o->code && !stays; /* it is asked again: unit_restore() */
 	return DONE;
 }
 

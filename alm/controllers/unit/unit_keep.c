@@ -31,7 +31,8 @@ static void put_back(struct unit_pass *s, const struct unit_step *step)
 		const struct unit_entry *e = &s->entries[row];
 		if (unit_action(step, e) != ACTION_CREATE_OR_UPDATE || s->foreign[row] ||
 		    s->host->is_left(s, e) || e->unknown ||
-		    (e->live && meta_is_deleting(e->live)) || unit_is_placed(s, e))
+		    (e->live && meta_is_deleting(e->live)) || unit_is_placed(s, e) ||
+		    unit_has_run_out(s, row))
 			continue;
 		const struct outcome *no = view_refusal(s->v, e->object, e->ns);
 		int64_t left = no && no->code ? outcome_retry_in(no, s->v->now_ns) : 0;

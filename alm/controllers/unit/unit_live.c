@@ -5,6 +5,7 @@
 #include "alm/controllers/work/watched.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
+#include "alm/unit/theirs.h"
 #include "crds/marks.h"
 
 #define SCALE_DEPTH_MAX 8
@@ -58,18 +59,27 @@ static void drop_fields(struct obj *o, const struct obj *fields)
 }
 
 /* The object as ALM wants it, without what an autoscaler owns by now (lifecycle.md 7.1). */
-static const struct obj *without_scaled(const struct unit_entry *e, struct arena *a)
+static const struct obj *without_scaled(const struct obj *want, const struct obj *live,
+					struct arena *a)
 {
-	const struct obj *fields = obj_path(e->live, "metadata.managedFields");
+	const struct obj *fields = obj_path(live, "metadata.managedFields");
 	struct obj *copy = NULL;
 	for (size_t i = 0; i < obj_len(fields); i++) {
 		if (!is_autoscaler(obj_at(fields, i)))
 			continue;
 		if (!copy)
-			copy = obj_keep(a, obj_copy(e->object));
+			copy = obj_keep(a, obj_copy(want));
 		drop_fields(copy, obj_get(obj_at(fields, i), "fieldsV1"));
 	}
-	return copy ? copy : e->object;
+	return copy ? copy : want;
+}
+
+void unit_entry_spare(struct unit_entry *e, const struct obj *row, const struct obj *live,
+		      struct arena *a)
+{
+	e->object = theirs_take(e->object, live, obj_get(row, "ignore"), a);
+	if (live && !e->is_crd)
+		e->object = without_scaled(e->object, live, a);
 }
 
 void unit_entry_load(const struct view *v, const struct obj *row, const char *ns,
@@ -95,8 +105,7 @@ void unit_entry_load(const struct view *v, const struct obj *row, const char *ns
 	}
 	e->ns = namespaced ? meta_namespace(e->object) : NULL;
 	look_up(v, selector, e, plan);
-	if (e->live && !e->is_crd)
-		e->object = without_scaled(e, v->a);
+	unit_entry_spare(e, row, e->live, v->a);
 }
 
 bool unit_is_applied(const struct unit_entry *e)

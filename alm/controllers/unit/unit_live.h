@@ -13,6 +13,10 @@
  * informer of its kind with this selector where it is missing; plan NULL: does not. */
 void unit_entry_load(const struct view *v, const struct obj *row, const char *ns,
 		     const char *selector, struct unit_entry *e, struct plan *plan);
+/* e->object is wanted with what is somebody else's in live (NULL: nothing is): what the row ignores is as it is there,
+ * what an autoscaler has set is left out. unit_entry_load() does it with e->live; this is for what no watch shows. */
+void unit_entry_spare(struct unit_entry *e, const struct obj *row, const struct obj *live,
+		      struct arena *a);
 /* Is the live object at this unit's state? */
 bool unit_is_applied(const struct unit_entry *e);
 /* A server may write a value in a way that nobody can foresee (a webhook, a conversion): what an

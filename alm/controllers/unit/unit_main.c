@@ -39,11 +39,22 @@ enum ensured unit_hold_main(struct unit_pass *s)
 	return WAITING; /* the watch brings it */
 }
 
+/* A late create of what pruning keeps would give it its owner back, and the garbage collector would take it. */
+static bool is_kept_from_late(const struct unit_pass *s)
+{
+	for (size_t i = 0; i < s->watched.n; i++)
+		if (s->watched.lines[i].uid)
+			return true;
+	return false;
+}
+
 enum ensured unit_release_main(struct unit_pass *s)
 {
 	const struct obj *main = s->job->main;
 	if (!s->job->deleting || !main || !meta_has_finalizer(main, FINALIZER))
 		return DONE;
+	if (is_kept_from_late(s) && unit_await_late(s) != DONE)
+		return WAITING;
 	struct obj *copy = obj_copy(main);
 	meta_remove_finalizer(copy, FINALIZER);
 	plan_finalizers(s, copy);
@@ -60,6 +71,13 @@ static struct obj *status_of(const struct unit_pass *s)
 	const char *state = obj_str(s->record, "state"), *reason = obj_str(s->record, "reason"),
 		   *message = obj_str(s->record, "message");
 	bool ok = cstr_eq(state, "Succeeded"), bad = !ok && !unit_record_is_open(s->record);
+	/* what holds its deletion is all that there is to say of it then */
+	const char *waits = s->job->deleting ? obj_str(s->record, "waits") : NULL;
+	const struct condition deleting = {.type = "Ready",
+					   .status = "False",
+					   .reason = "Deleting",
+					   .message = waits ? waits : "",
+					   .observed_generation = meta_generation(main)};
 	const struct condition c = {.type = "Ready",
 				    .status = ok    ? "True"
 					      : bad ? "False"
@@ -70,9 +88,10 @@ static struct obj *status_of(const struct unit_pass *s)
 									     : "Progressing",
 				    .message = message ? message : "",
 				    .observed_generation = meta_generation(main)};
-	(void)condition_set(conditions, &c, s->v->now_ns);
+	(void)condition_set(conditions, waits ? &deleting : &c, s->v->now_ns);
 	obj_set_int(status, "observedGeneration", meta_generation(main));
-	obj_set(status, "groups", feedback_groups(s->job->unit, s->record));
+	if (!waits)
+		obj_set(status, "groups", feedback_groups(s->job->unit, s->record));
 	obj_set(status, "conditions", conditions);
 	return status;
 }
@@ -115,7 +134,8 @@ static bool is_told(const struct obj *main, const struct obj *status)
 {
 	const struct obj *is = condition_find(obj_path(main, "status.conditions"), "Ready");
 	const struct obj *want = condition_find(obj_get(status, "conditions"), "Ready");
-	return unit_holds(obj_path(main, "status.groups"), obj_get(status, "groups")) &&
+	const struct obj *groups = obj_get(status, "groups");
+	return (!groups || unit_holds(obj_path(main, "status.groups"), groups)) &&
 	       cstr_eq(obj_str(is, "status"), obj_str(want, "status")) &&
 	       cstr_eq(obj_str(is, "reason"), obj_str(want, "reason")) &&
 	       cstr_eq(obj_str(is, "message"), obj_str(want, "message"));
@@ -125,7 +145,9 @@ void unit_feedback(struct unit_pass *s)
 {
 	char told[SHA256_HEX];
 	const struct obj *main = s->job->main;
-	if (!main || !s->job->touches || s->job->deleting || meta_is_deleting(main))
+	if (!main || !s->job->touches)
+		return;
+	if (s->job->deleting ? !obj_has(s->record, "waits") : meta_is_deleting(main))
 		return;
 	struct obj *status = obj_keep(s->v->a, status_of(s));
 	/* times and what a schema leaves out are no reason to say it again */

@@ -120,6 +120,11 @@ const struct obj *unit_found(const struct unit_pass *s, size_t i)
 				  : obj_get(s->absent, arena_fmt(s->v->a, "o%zu", i));
 }
 
+bool unit_has_run_out(const struct unit_pass *s, size_t i)
+{
+	return !unit_found(s, i) && obj_path(s->entries[i].object, "spec.ttlSecondsAfterFinished");
+}
+
 const char *unit_step_id(const struct unit_pass *s, const struct unit_part *part, size_t g,
 			 size_t i)
 {
@@ -132,12 +137,14 @@ struct obj *unit_decorate(const struct unit_pass *s, const struct obj *from, con
 {
 	const struct unit *u = s->unit;
 	struct obj *o = obj_copy(from);
+	const struct obj *of = obj_at(obj_get(u->doc, "objects"), row);
+	const char *instance = obj_str(of, "instance");
 	meta_set_label(o, LABEL_BUNDLE, u->bundle);
-	meta_set_label(o, LABEL_INSTANCE, u->instance);
+	meta_set_label(o, LABEL_INSTANCE, instance ? instance : u->instance);
 	meta_set_annotation(o, ANNOTATION_OWNER_ID, u->owner_id);
 	meta_set_annotation(o, ANNOTATION_APPLIED, digest);
-	meta_set_annotation(o, ANNOTATION_INTENT,
-			    obj_str(obj_at(obj_get(u->doc, "objects"), row), "key"));
+	meta_set_annotation(o, ANNOTATION_INTENT, obj_str(of, "key"));
+	unit_add_main(s, unit_found(s, row), o);
 	return o;
 }
 
@@ -180,6 +187,7 @@ bool unit_is_placed(const struct unit_pass *s, const struct unit_entry *e)
 	/* The digest of a Secret tells nothing of its values. */
 	bool secret = cstr_eq(e->kind, "Secret");
 	return unit_is_applied(e) && s->host->owns(s, e->live) &&
+	       !unit_loses_main(s, e->live, e->object) &&
 	       (unit_holds_object(e->live, e->object) || (!secret && unit_is_as_left(s->v, e)));
 }
 

@@ -6,6 +6,7 @@
 #ifndef ALM_CONTROLLERS_UNIT_UNIT_PASS_H
 #define ALM_CONTROLLERS_UNIT_UNIT_PASS_H
 
+#include "alm/base/clock.h"
 #include "alm/controllers/unit/unit_live.h"
 #include "alm/controllers/unit/unit_side.h"
 #include "alm/unit/inventory.h"
@@ -78,6 +79,8 @@ enum ensured unit_look(struct unit_pass *s);
 enum ensured unit_look_absent(struct unit_pass *s);
 /* Each object is of a kind that is there or comes, and nobody else's. */
 enum ensured unit_judge(struct unit_pass *s);
+/* An object that is taken over has no field managers and marks of whose it was (takeover.h). */
+enum ensured unit_take_over(struct unit_pass *s, size_t row);
 
 /* --- unit_pieces.c: the ConfigMaps of the inventory --- */
 
@@ -98,6 +101,9 @@ struct obj *unit_piece_new(const struct unit_pass *s, size_t n, struct str lines
 
 /* It is there; or it was lost, and what it named is found by its marks: all lists, or none. */
 enum ensured unit_rebuild(struct unit_pass *s);
+/* At rest: what could not be listed then is asked for again, every 1 to 60 minutes; record.restored says that it
+ * can be (unit_side.h). */
+void unit_restore(struct unit_pass *s);
 /* The inventory names all that will be there: before the first of it is written. */
 enum ensured unit_note(struct unit_pass *s);
 /* The inventory is what is there, and what may come back: after unit_prune(). */
@@ -115,6 +121,22 @@ const char *unit_doubt(const struct unit_pass *s, size_t row);
  * be; record: of its step. */
 enum ensured unit_fence(struct unit_pass *s, size_t row, const struct obj *record,
 			const char **ret_why);
+
+/* --- unit_schema.c --- */
+
+/* The CRD of the unit whose kind the object is of; NULL: there is none. */
+const struct obj *unit_definition(const struct unit_pass *s, const struct obj *o);
+/* unit_refusal() of an object that is written, into *ret_no: unless that may be of a schema that such a CRD
+ * replaces just now. WAITING: then it is tried again, later; *ret_no is what was said. */
+enum ensured unit_await_schema(struct unit_pass *s, const struct unit_entry *e,
+			       const struct obj *record, const char **ret_no);
+
+/* --- unit_anew.c --- */
+
+/* An object that is there and whose change was refused with this (NULL: it was not). DONE: it stays, or
+ * has gone; WAITING: it goes, to be made anew; ENDED: its change is impossible. record: of its step. */
+enum ensured unit_make_anew(struct unit_pass *s, size_t row, struct obj *record, const char *no,
+			    const char **ret_why);
 
 /* --- unit_prune.c --- */
 
@@ -146,6 +168,13 @@ enum ensured unit_roll_out(struct unit_pass *s);
 /* What has drifted since is put back. */
 enum ensured unit_keep(struct unit_pass *s);
 
+/* --- unit_health.c --- */
+
+#define UNIT_AILING_NS (2 * NS_PER_MIN) /* what is unready for that long is told */
+
+/* How what was rolled out does since: record.unhealthy and record.drifted (unit_side.h). */
+void unit_health(struct unit_pass *s);
+
 /* --- unit_sweep.c --- */
 
 /* What is in the namespaces of job.sweep and nobody has declared is told, and goes in its time. */
@@ -173,6 +202,16 @@ enum ensured unit_hold_main(struct unit_pass *s);
 enum ensured unit_release_main(struct unit_pass *s);
 /* Its status says how far the unit is. */
 void unit_feedback(struct unit_pass *s);
+
+/* --- unit_owner.c: it as the owner of what is made for it --- */
+
+/* o, about to be applied over live (NULL: absent), has it as owner, if pruning may delete it. */
+void unit_add_main(const struct unit_pass *s, const struct obj *live, struct obj *o);
+/* It is the owner of a live object, is not to be, and goes with the next apply. A reference that was
+ * rendered (want has it), or that somebody else has set, stays. */
+bool unit_loses_main(const struct unit_pass *s, const struct obj *live, const struct obj *want);
+/* What is left alone has it no more. WAITING: that is planned. */
+enum ensured unit_part_main(struct unit_pass *s, const struct obj *live);
 
 /* --- words --- */
 
@@ -206,6 +245,8 @@ const char *unit_selector(const struct unit_pass *s);
 enum rollout_action unit_action(const struct unit_step *step, const struct unit_entry *e);
 /* The i-th object as it is live, or was before the first write; NULL: absent. */
 const struct obj *unit_found(const struct unit_pass *s, size_t i);
+/* It is absent, and deletes itself once it has run: it was there. */
+bool unit_has_run_out(const struct unit_pass *s, size_t i);
 /* It is applied, its owner's, and as it was left. */
 bool unit_is_placed(const struct unit_pass *s, const struct unit_entry *e);
 /* What the unit is to have on the cluster. */

@@ -154,13 +154,13 @@ static enum ensured parse(struct unit_pass *s)
 
 enum ensured unit_read_inventory(struct unit_pass *s)
 {
-	uint64_t n = 1;
+	size_t n = 1;
 	bool forgotten = obj_has(s->record, "forgotten"); /* deleted in this attempt */
 	const struct obj *read = forgotten ? NULL : obj_get(s->found, "inventory");
 	if (look_up(s, 1, read, BOOKS, &s->inventory) != DONE)
 		return WAITING;
 	const char *counted = meta_annotation(s->inventory, ANNOTATION_PIECES);
-	if (counted && (!str_parse_u64(str_of(counted), &n) || !n || n > INVENTORY_PIECES_MAX))
+	if (counted && !inventory_count(counted, &n))
 		return damaged(s, 1, "annotation " ANNOTATION_PIECES " is no number of ConfigMaps");
 	s->n_counted = n;
 	s->n_pieces = 1;
@@ -168,7 +168,7 @@ enum ensured unit_read_inventory(struct unit_pass *s)
 	s->pieces[0] = s->inventory;
 	if (s->inventory && look_at_pieces(s) != DONE)
 		return WAITING;
-	s->incomplete = s->lost_piece || meta_annotation(s->inventory, ANNOTATION_INCOMPLETE);
+	s->incomplete = s->lost_piece || inventory_is_incomplete(s->inventory);
 	s->current = unit_stored_parse(meta_annotation(s->inventory, ANNOTATION_UNIT), s->v->a);
 	s->succeeded =
 		unit_stored_parse(meta_annotation(s->inventory, ANNOTATION_APPLIED), s->v->a);

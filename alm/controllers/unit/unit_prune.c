@@ -139,13 +139,26 @@ static void tell_young(struct unit_pass *s, const struct inventory_line *l)
 	unit_tell_kept(s, text);
 }
 
+/* All that the main object waits for: so that nobody takes it for stuck. */
+static void tell_late(struct unit_pass *s, const char *since)
+{
+	obj_set(s->record, "waits",
+		obj_stringf("all is deleted; until %d s after %s a create that was sent by then "
+			    "may still be "
+			    "carried out, and what it made is deleted, too",
+			    (int)(s->v->settings->late_write_ns / NS_PER_S), since));
+}
+
 /* A process that ends waits for what nobody has seen, and tells of the rest. One that goes on sees
  * it come; but the inventory is not deleted before. */
 enum ensured unit_await_late(struct unit_pass *s)
 {
 	int64_t longest = 0;
+	const char *until = NULL;
 	for (size_t i = 0; s->job->deleting && i < s->n_pieces; i++) {
-		int64_t left = left_since(s, obj_str(s->pieces[i], "metadata.creationTimestamp"));
+		const char *since = obj_str(s->pieces[i], "metadata.creationTimestamp");
+		int64_t left = left_since(s, since);
+		until = left > longest ? since : until;
 		longest = left > longest ? left : longest;
 	}
 	for (size_t i = 0; i < s->watched.n; i++) {
@@ -155,11 +168,15 @@ enum ensured unit_await_late(struct unit_pass *s)
 		bool waits =
 			s->job->deleting || (s->job->ends && obj_flag(o, "unconfirmed", false));
 		plan_requeue_after(s->plan, left);
-		if (waits && left > longest)
+		if (waits && left > longest) {
+			until = l->digest;
 			longest = left;
+		}
 		if (!waits && s->job->ends && obj_flag(o, "young", false))
 			tell_young(s, l);
 	}
+	if (until) /* only who waits has one */
+		tell_late(s, until);
 	return plan_await(s->plan, longest);
 }
 
@@ -293,16 +310,20 @@ static void tell_waiting(struct unit_pass *s, const struct former *f)
 			text = arena_fmt(s->v->a, "deleting %s: %s", unit_entry_text(e, s->v->a),
 					 why);
 	}
-	if (text)
+	if (text && !obj_has(s->record, "waits"))
+		obj_set_int(s->record, "waitsSinceNs", s->v->now_ns);
+	if (text) {
 		obj_set_str(s->record, "waits", text);
-	else
+	} else {
 		obj_del(s->record, "waits");
+		obj_del(s->record, "waitsSinceNs");
+	}
 }
 
 static enum ensured prune(struct unit_pass *s, const struct former *f)
 {
 	struct arena *a = s->v->a;
-	size_t doomed, deletes = 0, waiting = 0;
+	size_t doomed, deletes = 0, parted = 0, waiting = 0;
 	if (judge(s, f, &doomed) != DONE)
 		return ENDED;
 	if (doomed && !obj_has(s->record, "pruned"))
@@ -314,6 +335,8 @@ static enum ensured prune(struct unit_pass *s, const struct former *f)
 		waiting += item->verdict == PRUNE_DELETE || item->verdict == PRUNE_DELETING;
 		if (item->verdict == PRUNE_KEEP && !back)
 			unit_tell_kept(s, arena_fmt(a, "%s is not deleted: %s", text, item->why));
+		if (item->verdict == PRUNE_KEEP)
+			parted += unit_part_main(s, item->entry->live) == WAITING;
 		if (item->verdict != PRUNE_DELETE)
 			continue;
 		if (back)
@@ -324,7 +347,8 @@ static enum ensured prune(struct unit_pass *s, const struct former *f)
 		deletes++;
 	}
 	tell_waiting(s, f);
-	if (deletes) /* once: they are read again behind it */
+	waiting += parted;
+	if (deletes || parted) /* once: they are read again behind it */
 		unit_forget(s, f->read);
 	if (waiting)
 		plan_requeue_after(s->plan, LOOK_AGAIN_NS);

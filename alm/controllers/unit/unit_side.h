@@ -9,10 +9,17 @@
  *
  *	{"attempt", "state": Running|RollingBack|Succeeded|RolledBack|Failed, "reason", "message",
  *	 "digest", "run", "steps": {"GROUP/STEP": {"state": InProgress|Finished|Failed, "since",
- *	 "reason", "message"}}, "hooks": [...], "kept": [texts], "pruned": n, "returned": [texts],
- *	 "waits": what holds a delete,
+ *	 "reason", "message", "trouble": what a server says to its writes}}, "hooks": [...],
+ *	 "kept": [texts], "pruned": n, "returned": [texts],
+ *	 "waits": what holds a delete, "waitsSinceNs",
+ *	 "unhealthy": what was ready and is not since a while, "drifted": what is not as declared and is
+ *	 not put back, "driftedWhy": Reported|RepairRefused, "ailing": {object: {"ns"}}: since when,
+ *	 "resumed": a process before this one has told some of it, and this one did not look yet, or
+ *	 waits for what a server says to its repair,
  *	 "orphans": [{"apiVersion", "kind", "namespace", "name", "uid", "by", "since", "deleteAt",
  *	 "message"}], "orphanCount", "orphansDigest", "orphansHeld", "orphansUnknown": of unit_sweep.c,
+ *	 "restored": its inventory was lost, and what it had could not be listed then and can be now: who begins
+ *	 it anew has it pruned,
  *	 "deleted": {object: {"since", "unconfirmed"}}: when its last create may have been sent,
  *	 "back": {"run", "steps", "hooks"}: the same of the unit before, while and after it is
  *	 applied again}
@@ -76,6 +83,9 @@ struct unit_side {
 	/* A reconcile has ended; err NULL: well. */
 	void (*passed)(void *arg, const char *key, const struct error *err);
 	const char *selector; /* of the objects of all its units; NULL: of those of each bundle */
+	/* All objects of a bundle are of this unit of it, whatever their label of an instance says; NULL:
+	 * of that one. */
+	const char *whole;
 	void *arg;
 };
 

@@ -5,8 +5,8 @@
 
 #include "alm/controllers/unit/unit_canary.h"
 #include "alm/controllers/unit/unit_pass.h"
-#include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
+#include "alm/unit/takeover.h"
 #include "crds/marks.h"
 
 /* --- objects --- */
@@ -14,20 +14,9 @@
 /* A namespaced kind that a CRD of this unit brings. */
 static bool comes_namespaced(const struct unit_pass *s, const struct obj *o, bool *ret_comes)
 {
-	const struct obj *rows = obj_get(s->unit->doc, "objects");
-	struct gvk g = {"", "", ""};
-	gvk_of(o, s->v->a, &g);
-	*ret_comes = false;
-	for (size_t i = 0; i < obj_len(rows); i++) {
-		const struct obj *crd = obj_get(obj_at(rows, i), "object");
-		if (!cstr_eq(meta_kind(crd), "CustomResourceDefinition") ||
-		    !cstr_eq(obj_str(crd, "spec.group"), g.group) ||
-		    !cstr_eq(obj_str(crd, "spec.names.kind"), g.kind))
-			continue;
-		*ret_comes = true;
-		return cstr_eq(obj_str(crd, "spec.scope"), "Namespaced");
-	}
-	return false;
+	const struct obj *crd = unit_definition(s, o);
+	*ret_comes = crd;
+	return crd && cstr_eq(obj_str(crd, "spec.scope"), "Namespaced");
 }
 
 static void load(struct unit_pass *s)
@@ -70,12 +59,16 @@ static enum ensured read_absent(struct unit_pass *s)
 	return DONE;
 }
 
-/* What the informers have come to know since is newer than the live read. */
+/* What the informers have come to know since is newer than the live read. An object that is taken over keeps what
+ * is somebody else's in it, as one does that a watch shows. */
 static void take_found(struct unit_pass *s)
 {
+	const struct obj *rows = obj_get(s->unit->doc, "objects");
 	for (size_t i = 0; i < s->n; i++) {
 		const struct obj *o = unit_found(s, i);
 		s->foreign[i] = o && !s->host->owns(s, o);
+		if (!s->entries[i].live)
+			unit_entry_spare(&s->entries[i], obj_at(rows, i), o, s->v->a);
 	}
 }
 
@@ -110,11 +103,33 @@ static const char *belongs_to(const struct unit_pass *s, const struct unit_entry
 		return arena_fmt(s->v->a,
 				 "%s belongs to bundle %s; --overwrite-ownership takes it over",
 				 unit_entry_text(e, s->v->a), bundle);
-	if (!bundle && !s->job->adopts)
+	const char *app = meta_label(o, LABEL_STRATEGY) ? meta_label(o, LABEL_APP) : NULL;
+	if (!bundle && app && !s->job->takes)
+		return arena_fmt(s->v->a,
+				 "%s belongs to app %s; --overwrite-ownership takes it over, once "
+				 "no strategy of the app puts it back",
+				 unit_entry_text(e, s->v->a), app);
+	if (!bundle && !app && !s->job->adopts)
 		return arena_fmt(s->v->a,
 				 "%s is there and not managed by ALM; --adopt takes it over",
 				 unit_entry_text(e, s->v->a));
 	return NULL;
+}
+
+enum ensured unit_take_over(struct unit_pass *s, size_t row)
+{
+	const struct obj *live = unit_found(s, row), *want = s->entries[row].object;
+	if (!s->foreign[row] || !s->job || !(s->job->adopts || s->job->takes))
+		return DONE;
+	struct obj *patch = takeover_patch(live, want, s->plan->manager);
+	if (!patch)
+		return DONE;
+	/* marked as ours, so that a watch shows it, and whoever goes on after a crash knows */
+	meta_set_label(patch, LABEL_BUNDLE, s->unit->bundle);
+	meta_set_annotation(patch, ANNOTATION_OWNER_ID, s->unit->owner_id);
+	plan_patch(s->plan, live, patch);
+	unit_forget(s, UNIT_ABSENT);
+	return WAITING;
 }
 
 static bool is_applied_by_a_step(const struct unit *u, const struct unit_entry *e, size_t row)

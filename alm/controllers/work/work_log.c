@@ -1,6 +1,6 @@
-/* The end of the log that tells why a Job failed, read as the account: its Pods by body.selector in
+/* The end of the log that tells why a Job failed, or what it did (body.well), read as the account: its Pods by body.selector in
  * body.namespace, then the log of the one container (pod_log.h). The outcome is {pod, container, reason, text}, or
- * null where no container ended with an error. */
+ * null where no container ended so. */
 #include "alm/controllers/work/works.h"
 #include "alm/io/http.h"
 #include "alm/unit/pod_log.h"
@@ -41,7 +41,8 @@ static void has_pods(void *arg, const struct client_reply *reply)
 	const char *ns = obj_str(w->action->body, "namespace");
 	struct pod_log_source from;
 	w->call = NULL;
-	if (reply->err || !pod_log_find(obj_get(reply->body, "items"), &from)) {
+	bool well = obj_flag(w->action->body, "well", false);
+	if (reply->err || !pod_log_find(obj_get(reply->body, "items"), well, &from)) {
 		end(w, reply->err);
 		return;
 	}

@@ -15,11 +15,13 @@ static struct action *plan_body(struct plan *p, const struct work_kind *kind, co
 	return x;
 }
 
-struct action *plan_log(struct plan *p, const char *id, const char *ns, const char *selector)
+struct action *plan_log(struct plan *p, const char *id, const char *ns, const char *selector,
+			bool well)
 {
 	struct obj *body = obj_map();
 	obj_set_str(body, "namespace", ns);
 	obj_set_str(body, "selector", selector);
+	obj_set_bool(body, "well", well);
 	return plan_body(p, &log_work, id, body);
 }
 

@@ -41,8 +41,9 @@ extern const struct work_kind roll_work;
 /* Live answers for a template, read as the account (work_ask.c); what it may not read is answered
  * with {"error", "denied": true, "rightsVersion"}. */
 struct action *plan_lookup(struct plan *p, const char *id, const struct obj *needs);
-/* The end of the log of a Job's Pods, as the account: work_log.c has the outcome. */
-struct action *plan_log(struct plan *p, const char *id, const char *ns, const char *selector);
+/* The end of the log of a Job's Pods, as the account; well: it has succeeded. work_log.c has the outcome. */
+struct action *plan_log(struct plan *p, const char *id, const char *ns, const char *selector,
+			bool well);
 /* Asks what the account may: questions as access_questions(); consumed. The outcome is E_FORBIDDEN
  * with {denied: [index], rightsVersion, rightsSince} when not all of it. */
 struct action *plan_review(struct plan *p, const char *id, struct obj *questions);

@@ -377,6 +377,12 @@ static int merge(const struct apply_request *r, struct apply_type t, struct mana
 	return 0;
 }
 
+int apply_check(const struct apply_request *r, struct error *err)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(APPLY_BYTES_MAX);
+	return check_config(r, type_of(r->schema, r->config), a, err);
+}
+
 int apply_merge(const struct apply_request *r, struct apply_conflicts *ret_conflicts,
 		struct obj **ret, struct error *err)
 {

@@ -171,25 +171,45 @@ static const char *expected(const struct schema *s, const struct obj *o)
 {
 	if (!s || !s->type || s->preserve || obj_type(o) == OBJ_NULL || schema_has_type(s, o))
 		return NULL;
+	if (s->type == SCHEMA_ANY_SCALAR || s->type == (SCHEMA_INTEGER | SCHEMA_STRING))
+		return obj_type(o) == OBJ_MAP || obj_type(o) == OBJ_LIST ? "any scalar" : NULL;
 	if (s->type & SCHEMA_OBJECT)
 		return "map";
 	if (s->type & SCHEMA_ARRAY)
 		return "list";
-	if (s->type == (SCHEMA_INTEGER | SCHEMA_STRING))
-		return NULL;
 	if (s->type & SCHEMA_STRING)
 		return "string";
-	return s->type & SCHEMA_BOOLEAN ? "boolean" : "numeric (int or float)";
+	if (s->type & SCHEMA_BOOLEAN)
+		return "boolean";
+	return obj_is_number(o) ? NULL : "numeric (int or float)";
+}
+
+/* Of what JSON becomes in Go. */
+static const char *go_type(const struct obj *o)
+{
+	if (obj_type(o) == OBJ_MAP)
+		return "map[string]interface {}";
+	if (obj_type(o) == OBJ_LIST)
+		return "[]interface {}";
+	return obj_type(o) == OBJ_BOOL ? "bool" : "string";
 }
 
 static void check_node(struct findings *f, struct apply_type t, const struct obj *o);
+
+/* metadata has a type of its own, whatever the object is. */
+static bool is_declared(struct apply_type t, const char *key)
+{
+	if (t.builtin)
+		return !t.s || schema_is_declared(t.s, key);
+	return apply_is_named(t, key) || schema_is_declared(t.s, key);
+}
 
 static void check_map(struct findings *f, struct apply_type t, const struct obj *o)
 {
 	OBJ_EACH (it, o) {
 		size_t at = f->path.len;
 		strbuf_addf(&f->path, ".%s", it.key);
-		if (!t.builtin && !apply_is_named(t, it.key) && !schema_is_declared(t.s, it.key))
+		if (!is_declared(t, it.key))
 			add(f, "field not declared in schema");
 		else
 			check_node(f, apply_field(t, it.key), it.value);
@@ -227,6 +247,20 @@ static void check_list(struct findings *f, struct apply_type t, const struct obj
 	for (size_t i = 0; i < obj_len(o); i++) {
 		const struct obj *item = obj_at(o, i);
 		size_t at = f->path.len;
+		bool is_set = schema_list_type(t.s) == LIST_SET;
+		if (is_set && (obj_type(item) == OBJ_LIST || obj_type(item) == OBJ_MAP)) {
+			add(f,
+			    obj_type(item) == OBJ_LIST
+				    ? arena_fmt(f->a,
+						"element %zu: not supported: associative list with "
+						"lists as elements",
+						i)
+				    : arena_fmt(f->a,
+						"element %zu: associative list without keys has an "
+						"element that's a map type",
+						i));
+			break;
+		}
 		if (!apply_list_is_atomic(t)) {
 			const char *step = apply_item_step(t, item, f->a);
 			if (!step)
@@ -246,42 +280,15 @@ static void check_list(struct findings *f, struct apply_type t, const struct obj
 	map_free(seen);
 }
 
-/* As %v of Go. */
-/* NOLINTNEXTLINE(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
-static void go_plain(const struct obj *o, struct arena *a, struct strbuf *b)
-{
-	size_t n = 0;
-	if (obj_type(o) == OBJ_MAP) {
-		const char **keys = fieldset_sorted_keys(o, a);
-		strbuf_adds(b, "map[");
-		for (; *keys; keys++) {
-			strbuf_addf(b, "%s%s:", n++ ? " " : "", *keys);
-			go_plain(obj_get(o, *keys), a, b);
-		}
-		strbuf_addc(b, ']');
-	} else if (obj_type(o) == OBJ_LIST) {
-		strbuf_addc(b, '[');
-		for (; n < obj_len(o); n++) {
-			strbuf_adds(b, n ? " " : "");
-			go_plain(obj_at(o, n), a, b);
-		}
-		strbuf_addc(b, ']');
-	} else if (obj_type(o) == OBJ_STRING) {
-		strbuf_addstr(b, obj_as_str(o));
-	} else {
-		go_syntax(o, b);
-	}
-}
-
 /* As Go prints its values here: the type where a number is wanted, else the value itself. */
 static void add_wrong_type(struct findings *f, const char *want, const struct obj *o)
 {
 	CLEANUP(strbuf_release) struct strbuf value = STRBUF_INIT(PATH_BYTES_MAX);
 	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT(PATH_BYTES_MAX);
 	go_syntax(o, &value);
-	go_plain(o, f->a, &plain);
+	go_plain(o, &plain);
 	if (want[0] == 'n')
-		add(f, arena_fmt(f->a, "expected %s, got %s", want, obj_type_name(obj_type(o))));
+		add(f, arena_fmt(f->a, "expected %s, got %s", want, go_type(o)));
 	else if (want[0] != 's')
 		add(f, arena_fmt(f->a, "expected %s, got &{%s}", want, plain.buf));
 	else
@@ -291,7 +298,7 @@ static void add_wrong_type(struct findings *f, const char *want, const struct ob
 
 static void check_node(struct findings *f, struct apply_type t, const struct obj *o)
 {
-	const char *want = t.builtin ? NULL : expected(t.s, o);
+	const char *want = expected(t.s, o);
 	if (want)
 		add_wrong_type(f, want, o);
 	else if (obj_type(o) == OBJ_MAP)

@@ -239,7 +239,7 @@ static const struct obj *side(struct apply_type t, const struct obj *map, const 
 		empty = obj_map();
 		null = obj_null();
 	}
-	return s->type == SCHEMA_ARRAY ? null : empty;
+	return s->type == SCHEMA_OBJECT ? empty : null;
 }
 
 static void compare_field(struct walk *w, struct apply_type t, const char *key,
@@ -268,7 +268,7 @@ static void compare_maps(struct walk *w, struct apply_type t, const struct obj *
 		x += c <= 0;
 		y += c >= 0;
 	}
-	if (!t.builtin || !t.s || !t.s->properties)
+	if (!t.s || !t.s->properties)
 		return;
 	for (size_t i = 0; i < t.s->n_properties; i++) {
 		const struct schema_named *p = &t.s->properties[i];

@@ -6,124 +6,31 @@
 #include "alm/base/strbuf.h"
 #include "alm/obj/quantity.h"
 #include "alm/obj/schema/api_scalar.h"
+#include "alm/obj/schema/api_words.h"
 
-#define PATH_BYTES_MAX 4096
-#define SCHEMA_TYPE    "apiextensions.v1.JSONSchemaProps"
+#define SCHEMA_TYPE "apiextensions.v1.JSONSchemaProps"
 
 struct decode {
+	enum api_dialect dialect;
 	void (*on_unknown)(void *arg, const char *path);
 	void *arg;
 	struct error *err;
+	bool is_wrong; /* err says of the first value of a wrong type */
 };
 
-/* Where a value is: a member (key), or an element of a list. Texts are made of it when needed. */
-struct place {
-	const struct place *up;
-	const char *key; /* NULL: an element */
-	size_t index;
-	bool is_entry;                 /* of a map: no field of Go */
-	const struct api_field *field; /* that holds the value, or the list or map that it is in */
-	const struct api_type *holder,
-		*outer; /* the struct of the field, and the one embedding it */
-};
-
-/* --- texts --- */
-
-/* NOLINTBEGIN(misc-no-recursion): as deep as the object */
-/* spec.containers[0].ports */
-static void add_path(const struct place *p, struct strbuf *b)
+/* Go's reader of JSON tells the first wrong type, but what a type of its own reader refuses (a
+ * time, a quantity) comes before it, wherever it is; the converter stops where it is. */
+static int wrong_type(struct decode *d, const struct api_place *p, unsigned marks,
+		      const struct obj *v)
 {
-	if (!p)
-		return;
-	add_path(p->up, b);
-	if (!p->key)
-		strbuf_addf(b, "[%zu]", p->index);
-	else
-		strbuf_addf(b, "%s%s", b->len ? "." : "", p->key);
-}
-
-/* The fields of Go on the way, embedded structs among them: spec.containers.livenessProbe.
- * ProbeHandler.httpGet */
-static void add_fields(const struct place *p, struct strbuf *b)
-{
-	if (!p)
-		return;
-	add_fields(p->up, b);
-	if (!p->key || p->is_entry)
-		return;
-	if (p->outer != p->holder)
-		strbuf_addf(b, "%s%s", b->len ? "." : "", api_short_name(p->holder));
-	strbuf_addf(b, "%s%s", b->len ? "." : "", p->key);
-}
-/* NOLINTEND(misc-no-recursion) */
-
-static const char *shape_name(const struct api_field *f)
-{
-	switch ((enum api_shape)f->shape) {
-	case API_STRUCT:
-		return api_go_name(api_struct_of(f));
-	case API_BOOL:
-		return "bool";
-	case API_INT32:
-	case API_INT_OR_STRING:
-		return "int32";
-	case API_INT64:
-		return "int64";
-	case API_DOUBLE:
-		return "float64";
-	case API_BYTES:
-		return "[]uint8";
-	case API_QUANTITY:
-		return "resource.Quantity";
-	case API_STRING:
-	case API_TIME:
-	case API_MICRO_TIME:
-	case API_FIELDS:
-	case API_RAW:
-	case API_JSON:
-	case API_SCHEMA_OR_ARRAY:
-	case API_SCHEMA_OR_BOOL:
-	case API_SCHEMA_OR_STRINGS:
-		break;
-	}
-	return "string";
-}
-
-static const char *found_name(const struct obj *v)
-{
-	switch (obj_type(v)) {
-	case OBJ_BOOL:
-		return "bool";
-	case OBJ_LIST:
-		return "array";
-	case OBJ_MAP:
-		return "object";
-	case OBJ_STRING:
-		return "string";
-	case OBJ_INT:
-	case OBJ_DOUBLE:
-	case OBJ_NULL:
-	case OBJ_ABSENT:
-		break;
-	}
-	return "number";
-}
-
-/* marks: what of the field's type was wanted here. */
-static int wrong_type(struct decode *d, const struct place *p, unsigned marks, const struct obj *v)
-{
-	CLEANUP(strbuf_release) struct strbuf fields = STRBUF_INIT(PATH_BYTES_MAX);
-	bool is_integer = !marks && (p->field->shape == API_INT32 || p->field->shape == API_INT64 ||
-				     p->field->shape == API_INT_OR_STRING);
-	struct str number = is_integer ? obj_number_text(v) : STR_NONE;
-	bool resources = marks & API_MAP && p->field->shape == API_QUANTITY;
-	add_fields(p, &fields);
-	return error_set(
-		d->err, E_BADREQUEST,
-		"json: cannot unmarshal %s%s%.*s into Go struct field %s.%s of type %s%s%s",
-		found_name(v), number.len ? " " : "", STR_ARG(number), api_short_name(p->holder),
-		fields.buf, marks & API_MAP && !resources ? "map[string]" : "",
-		marks & API_LIST ? "[]" : "", resources ? "v1.ResourceList" : shape_name(p->field));
+	bool own_reader =
+		!marks && (p->field->shape == API_TIME || p->field->shape == API_MICRO_TIME ||
+			   p->field->shape == API_INT_OR_STRING);
+	bool stops = own_reader || d->dialect == API_UNSTRUCTURED;
+	if (stops || !d->is_wrong)
+		api_wrong_type(d->dialect, p, marks, v, d->err);
+	d->is_wrong = true;
+	return stops ? -E_BADREQUEST : 0;
 }
 
 /* --- scalars --- */
@@ -189,7 +96,38 @@ static bool fits_integer(const struct obj *v, enum api_shape shape)
 	       (shape == API_INT64 || (n >= INT32_MIN && n <= INT32_MAX));
 }
 
-static int decode_quantity(struct decode *d, const struct place *p, const struct obj *v,
+/* Go's converter cuts a number to the bits that its type has. */
+static int decode_integer(struct decode *d, const struct api_place *p, const struct obj *v,
+			  struct obj **ret)
+{
+	enum api_shape shape = (enum api_shape)p->field->shape;
+	int64_t n;
+	if (fits_integer(v, shape))
+		return 0;
+	if (d->dialect != API_UNSTRUCTURED || shape == API_INT_OR_STRING ||
+	    obj_type(v) != OBJ_INT || !obj_as_i64(v, &n))
+		return wrong_type(d, p, 0, v);
+	*ret = obj_int((int32_t)(uint32_t)(uint64_t)n);
+	return 0;
+}
+
+static int decode_bytes(struct decode *d, const struct api_place *p, const struct obj *v,
+			struct obj **ret)
+{
+	struct error inner = ERROR_INIT;
+	bool stops = d->dialect == API_UNSTRUCTURED;
+	if (obj_type(v) != OBJ_STRING)
+		return wrong_type(d, p, 0, v);
+	if (api_base64(obj_as_str(v), ret, &inner) == 0)
+		return 0;
+	if (stops || !d->is_wrong)
+		error_set(d->err, E_BADREQUEST, "%s%s", stops ? "error decoding from json: " : "",
+			  inner.msg);
+	d->is_wrong = true;
+	return stops ? -E_BADREQUEST : 0;
+}
+
+static int decode_quantity(struct decode *d, const struct api_place *p, const struct obj *v,
 			   struct obj **ret)
 {
 	char out[QUANTITY_TEXT_MAX];
@@ -205,7 +143,7 @@ static int decode_quantity(struct decode *d, const struct place *p, const struct
 }
 
 /* ret stays as it is where the value may stay. */
-static int decode_scalar(struct decode *d, const struct place *p, const struct obj *v,
+static int decode_scalar(struct decode *d, const struct api_place *p, const struct obj *v,
 			 struct obj **ret)
 {
 	enum obj_type type = obj_type(v);
@@ -222,11 +160,11 @@ static int decode_scalar(struct decode *d, const struct place *p, const struct o
 		/* fall through */
 	case API_INT32:
 	case API_INT64:
-		return fits_integer(v, shape) ? 0 : wrong_type(d, p, 0, v);
+		return decode_integer(d, p, v, ret);
 	case API_DOUBLE:
 		return obj_is_number(v) ? 0 : wrong_type(d, p, 0, v);
 	case API_BYTES:
-		return text ? api_base64(obj_as_str(v), ret, d->err) : wrong_type(d, p, 0, v);
+		return decode_bytes(d, p, v, ret);
 	case API_QUANTITY:
 		return decode_quantity(d, p, v, ret);
 	case API_TIME:
@@ -247,23 +185,26 @@ static int decode_scalar(struct decode *d, const struct place *p, const struct o
 
 /* --- structs, lists, maps --- */
 
-static int decode_struct(struct decode *d, const struct place *at, const struct api_type *t,
+static int decode_struct(struct decode *d, const struct api_place *at, const struct api_type *t,
 			 struct obj *o);
-static int decode_list(struct decode *d, const struct place *p, struct obj *list);
+static int decode_list(struct decode *d, const struct api_place *p, struct obj *list);
 
 /* NOLINTBEGIN(misc-no-recursion): as deep as the object */
 /* A member of a CRD's schema that is a schema, several, or something else. */
-static int decode_schema_or(struct decode *d, const struct place *p, struct obj *v)
+static int decode_schema_or(struct decode *d, const struct api_place *p, struct obj *v)
 {
 	const struct api_type *t = api_type_named(SCHEMA_TYPE);
+	bool or_bool = p->field->shape == API_SCHEMA_OR_BOOL;
 	if (obj_type(v) == OBJ_MAP)
 		return decode_struct(d, p, t, v);
+	if (or_bool && obj_type(v) != OBJ_BOOL && obj_type(v) != OBJ_NULL)
+		return error_set(d->err, E_BADREQUEST, "boolean or JSON schema expected");
 	for (size_t i = 0; i < obj_len(v); i++) {
-		struct place in = {.up = p,
-				   .index = i,
-				   .field = p->field,
-				   .holder = p->holder,
-				   .outer = p->outer};
+		struct api_place in = {.up = p,
+				       .index = i,
+				       .field = p->field,
+				       .holder = p->holder,
+				       .outer = p->outer};
 		if (obj_type(obj_at(v, i)) == OBJ_MAP &&
 		    decode_struct(d, &in, t, obj_at_mut(v, i)) < 0)
 			return -d->err->code;
@@ -272,7 +213,8 @@ static int decode_schema_or(struct decode *d, const struct place *p, struct obj 
 }
 
 /* One value of the field's shape, whatever list or map it is in. */
-static int decode_value(struct decode *d, const struct place *p, struct obj *v, struct obj **ret)
+static int decode_value(struct decode *d, const struct api_place *p, struct obj *v,
+			struct obj **ret)
 {
 	switch ((enum api_shape)p->field->shape) {
 	case API_STRUCT:
@@ -301,16 +243,16 @@ static int decode_value(struct decode *d, const struct place *p, struct obj *v, 
 	return decode_scalar(d, p, v, ret);
 }
 
-static int decode_map(struct decode *d, const struct place *p, struct obj *map)
+static int decode_map(struct decode *d, const struct api_place *p, struct obj *map)
 {
 	bool lists = p->field->marks & API_LIST;
 	OBJ_EACH (it, map) {
-		struct place in = {.up = p,
-				   .key = it.key,
-				   .is_entry = true,
-				   .field = p->field,
-				   .holder = p->holder,
-				   .outer = p->outer};
+		struct api_place in = {.up = p,
+				       .key = it.key,
+				       .is_entry = true,
+				       .field = p->field,
+				       .holder = p->holder,
+				       .outer = p->outer};
 		struct obj *v = obj_get_mut(map, it.key), *now = NULL;
 		int r = 0;
 		if (obj_type(v) == OBJ_NULL)
@@ -328,14 +270,14 @@ static int decode_map(struct decode *d, const struct place *p, struct obj *map)
 	return 0;
 }
 
-static int decode_list(struct decode *d, const struct place *p, struct obj *list)
+static int decode_list(struct decode *d, const struct api_place *p, struct obj *list)
 {
 	for (size_t i = 0; i < obj_len(list); i++) {
-		struct place in = {.up = p,
-				   .index = i,
-				   .field = p->field,
-				   .holder = p->holder,
-				   .outer = p->outer};
+		struct api_place in = {.up = p,
+				       .index = i,
+				       .field = p->field,
+				       .holder = p->holder,
+				       .outer = p->outer};
 		struct obj *v = obj_at_mut(list, i), *now = NULL;
 		if (obj_type(v) == OBJ_NULL)
 			now = zero_of(p->field);
@@ -347,7 +289,8 @@ static int decode_list(struct decode *d, const struct place *p, struct obj *list
 	return 0;
 }
 
-static int decode_field(struct decode *d, const struct place *p, struct obj *v, struct obj **ret)
+static int decode_field(struct decode *d, const struct api_place *p, struct obj *v,
+			struct obj **ret)
 {
 	const struct api_field *f = p->field;
 	if (f->marks & API_MAP)
@@ -368,9 +311,11 @@ static bool is_left_out(const struct api_field *f, const struct obj *v)
 	if (strcmp(api_text(f->name), "managedFields") == 0)
 		return false;
 	bool plural = f->marks & (API_LIST | API_MAP);
+	if (plural && f->flags & API_ALWAYS && strcmp(api_text(f->name), "conditions") != 0)
+		return obj_len(v) == 0; /* Go writes null */
 	bool scalar = f->shape == API_STRING || f->shape == API_BOOL || f->shape == API_INT32 ||
 		      f->shape == API_INT64 || f->shape == API_BYTES;
-	return !(f->flags & (API_REQUIRED | API_ALWAYS)) &&
+	return (!(f->flags & (API_REQUIRED | API_ALWAYS)) || f->flags & API_OMITTED) &&
 	       (plural || (scalar && !(f->marks & API_POINTER))) && is_zero(v);
 }
 
@@ -380,20 +325,20 @@ static bool is_type_meta(const struct api_type *t, const char *key)
 	       (strcmp(key, "kind") == 0 || strcmp(key, "apiVersion") == 0);
 }
 
-static void unknown(struct decode *d, const struct place *p)
+static void unknown(struct decode *d, const struct api_place *p)
 {
-	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(PATH_BYTES_MAX);
-	add_path(p, &path);
+	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(API_PATH_BYTES_MAX);
+	api_place_path(p, &path);
 	if (d->on_unknown)
 		d->on_unknown(d->arg, path.buf);
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the object */
-static int decode_struct(struct decode *d, const struct place *at, const struct api_type *t,
+static int decode_struct(struct decode *d, const struct api_place *at, const struct api_type *t,
 			 struct obj *o)
 {
 	OBJ_EACH (it, o) {
-		struct place p = {.up = at, .key = it.key, .outer = t};
+		struct api_place p = {.up = at, .key = it.key, .outer = t};
 		struct obj *now = NULL;
 		if (is_type_meta(t, it.key))
 			continue;
@@ -411,9 +356,10 @@ static int decode_struct(struct decode *d, const struct place *at, const struct 
 	return 0;
 }
 
-int api_decode(const struct api_type *t, struct obj *o,
+int api_decode(const struct api_type *t, enum api_dialect dialect, struct obj *o,
 	       void (*on_unknown)(void *arg, const char *path), void *arg, struct error *err)
 {
-	struct decode d = {on_unknown, arg, err};
-	return decode_struct(&d, NULL, t, o);
+	struct decode d = {dialect, on_unknown, arg, err, false};
+	int r = decode_struct(&d, NULL, t, o);
+	return r < 0 || !d.is_wrong ? r : -E_BADREQUEST;
 }

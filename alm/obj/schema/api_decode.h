@@ -10,11 +10,16 @@
 #include "alm/obj/obj.h"
 #include "alm/obj/schema/api_types.h"
 
+/* Who reads, and so what an error is told with: the reader of JSON ("json: cannot unmarshal string
+ * into Go struct field DeploymentSpec.spec.replicas of type int32"), or the converter of what
+ * strategic merge and server-side apply made ("unrecognized type: int32"), which also cuts an
+ * integer that is too large to the bits of its type. */
+enum api_dialect { API_JSON_TEXT, API_UNSTRUCTURED };
+
 /* In place; apiVersion and kind of the object itself are not looked at. Each field that
  * its type does not have is told to on_unknown (may be NULL), "spec.template.spec.contaners", and
- * removed. E_BADREQUEST for the first value of a wrong type: "json: cannot unmarshal string into Go
- * struct field DeploymentSpec.spec.replicas of type int32". */
-int api_decode(const struct api_type *t, struct obj *o,
+ * removed. E_BADREQUEST for the first value of a wrong type. */
+int api_decode(const struct api_type *t, enum api_dialect dialect, struct obj *o,
 	       void (*on_unknown)(void *arg, const char *path), void *arg, struct error *err);
 
 #endif

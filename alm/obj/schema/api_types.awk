@@ -51,22 +51,25 @@ BEGIN {
 		shape = substr(shape, RLENGTH + 1)
 	}
 	flags = $1 == "+" ? 16 : 0
-	keys = merge = deflt = 0
+	keys = merge = deflt = named = 0
 	for (i = 4; i <= NF; i++) {
 		eq = index($i, "=")
 		word = eq ? substr($i, 1, eq - 1) : $i
 		value = substr($i, eq + 1)
 		if (word == "required") flags += 1
 		else if (word == "always") flags += 64
+		else if (word == "omitted") flags += 128
 		else if (word == "atomic") flags += 2
 		else if (word == "set") flags += 4
 		else if (word == "retainKeys") flags += 8
 		else if (word == "map") keys = text(value)
 		else if (word == "merge") { merge = text(value); flags += 32 }
 		else if (word == "default") deflt = text(value)
+		else if (word == "go") named = text(value)
 		else fail("unknown word " word)
 	}
 	field_of[n_fields] = shape
+	field_named[n_fields] = named
 	field[n_fields++] = text($1 == "+" ? "" : $1) ", OF, " keys ", " merge ", " deflt ", " $2 ", " \
 		(shape in scalar ? scalar[shape] : 0) ", " marks ", " flags
 }
@@ -78,7 +81,7 @@ END {
 	print "const struct api_field api_fields[] = {"
 	for (i = 0; i < n_fields; i++) {
 		row = field[i]
-		of = 0
+		of = field_named[i]
 		if (!(field_of[i] in scalar)) {
 			if (!(field_of[i] in type_index))
 				fail("no type " field_of[i])

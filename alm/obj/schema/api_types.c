@@ -70,7 +70,33 @@ const struct api_field *api_find(const struct api_type *t, const char *name,
 	}
 	return NULL;
 }
+
+static bool embeds(const struct api_type *t, const struct api_type *holder)
+{
+	const struct api_field *f = &api_fields[t->first];
+	for (size_t i = 0; i < t->n && f[i].flags & API_EMBEDDED; i++)
+		if (&api_types[f[i].of] == holder || embeds(&api_types[f[i].of], holder))
+			return true;
+	return false;
+}
+
+const struct api_type *api_embedded(const struct api_type *t, const struct api_type *holder,
+				    size_t n)
+{
+	const struct api_field *f = &api_fields[t->first];
+	for (size_t i = 0; i < t->n && f[i].flags & API_EMBEDDED; i++) {
+		const struct api_type *in = &api_types[f[i].of];
+		if (in == holder || embeds(in, holder))
+			return n == 0 ? in : api_embedded(in, holder, n - 1);
+	}
+	return NULL;
+}
 /* NOLINTEND(misc-no-recursion) */
+
+const char *api_go_type(const struct api_field *f)
+{
+	return f->shape == API_STRUCT ? "" : api_text(f->of);
+}
 
 const char *api_short_name(const struct api_type *t)
 {

@@ -48,12 +48,14 @@ enum api_flag {
 	API_RETAIN_KEYS = 8, /* strategic merge patch strategy retainKeys */
 	API_EMBEDDED = 16,   /* has no name: its fields are its holder's in JSON */
 	API_ALWAYS = 64,     /* optional, and Go writes it always */
+	API_OMITTED = 128,   /* required, and Go leaves it out where it is empty */
 	API_MERGE = 32       /* strategic merge patches merge the list */
 };
 
 /* Texts are offsets: api_text(). */
 struct api_field {
-	uint16_t name, of;
+	uint16_t name;
+	uint16_t of;           /* a struct: api_struct_of(); a scalar: api_go_type() */
 	uint16_t list_keys;    /* "port,protocol": a list whose elements have these keys; or "" */
 	uint16_t merge_key;    /* of API_MERGE; "" if its elements are scalars */
 	uint16_t default_json; /* or "" */
@@ -82,6 +84,13 @@ const struct api_field *api_fields_of(const struct api_type *t, size_t *ret_n);
  * NULL) gets the struct that has it. */
 const struct api_field *api_find(const struct api_type *t, const char *name,
 				 const struct api_type **ret_holder);
+/* What Go calls the type of a field that is no struct and has a name there: "v1.Protocol",
+ * "[]v1.FinalizerName"; "": it has none. */
+const char *api_go_type(const struct api_field *f);
+/* The structs embedded on the way from t to the one that has the field ("RuleWithOperations",
+ * "Rule"), outermost first: the n-th of them, NULL at the end. */
+const struct api_type *api_embedded(const struct api_type *t, const struct api_type *holder,
+				    size_t n);
 /* The Go name of a type, "Container" of "core.v1.Container". */
 const char *api_short_name(const struct api_type *t);
 /* "v1.Container", as Go prints it. */

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""api_types_merge.py OPENAPI.tsv GO.tsv >api_types.txt: the facts of Kubernetes' built-in kinds, merged.
+"""api_types_merge.py OPENAPI.tsv GO.tsv... >api_types.txt: the facts of Kubernetes' built-in kinds, merged.
 
 OPENAPI.tsv is what a kube-apiserver publishes (required, defaults, list types), GO.tsv what reflection over k8s.io/api
-says (Go shapes, protobuf numbers, merge keys). `make api-types OPENAPI=... GO=...` runs it, once for a release of
-Kubernetes; the build itself needs only api_types.txt. See there for the form of a line.
+says (Go shapes, protobuf numbers, merge keys), and api_types_go.tsv beside this script what it says besides:
+`named TYPE FIELD GO-TYPE` of a scalar, or a list or map of them, that has a name in Go, and `always TYPE FIELD` of what Go
+writes though it is empty (no omitempty or omitzero; no pointer, interface or struct but a time). `make api-types
+OPENAPI=... GO=...` runs it, once for a release of Kubernetes; the build itself needs only api_types.txt. See there for the
+form of a line.
 """
+import fileinput
 import json
 import sys
 
@@ -28,8 +32,6 @@ AGGREGATOR = {
     'APIServiceCondition': {'type': 1, 'status': 2, 'lastTransitionTime': 3, 'reason': 4, 'message': 5},
     'ServiceReference': {'namespace': 1, 'name': 2, 'port': 3},
 }
-# Lists that Go writes always, though no table says so (no omitempty, and optional): seen in managedFields.
-ALWAYS = {('apiextensions.v1.CustomResourceDefinitionStatus', 'conditions')}
 # What is sent or answered besides the kinds that OpenAPI names.
 MORE = ['apis.meta.v1.DeleteOptions', 'apis.meta.v1.Status', 'apis.meta.v1.ListMeta', 'authentication.v1beta1.SelfSubjectReview']
 MORE_KINDS = [('authentication.k8s.io/v1beta1', 'SelfSubjectReview', 'authentication.v1beta1.SelfSubjectReview')]
@@ -43,7 +45,7 @@ def short(name):
 
 
 def read(openapi, go):
-    props, kinds, types, fields = {}, [], {}, {}
+    props, kinds, types, fields, names, always = {}, [], {}, {}, {}, set()
     for line in open(openapi):
         f = line.rstrip('\n').split('\t')
         if f[0] == 'prop':
@@ -52,11 +54,15 @@ def read(openapi, go):
             kinds.append((f[2], f[3], short(f[1])))
         elif f[0] == 'type' and f[2] == 'map-type':
             types[short(f[1])] = f[3]
-    for line in open(go):
+    for line in fileinput.input(go):
         f = line.rstrip('\n').split('\t')
         if f[0] == 'field' and f[2] != '-':
             fields.setdefault(f[1], []).append(f[2:])
-    return props, kinds, types, fields
+        elif f[0] == 'named':
+            names[f[1], f[2]] = f[3]
+        elif f[0] == 'always':
+            always.add((f[1], f[2]))
+    return props, kinds, types, fields, names, always
 
 
 def shape_of(text):
@@ -105,7 +111,7 @@ def prop_of(name, key, props, fields):
 
 
 def main():
-    props, kinds, types, fields = read(sys.argv[1], sys.argv[2])
+    props, kinds, types, fields, names, always = read(sys.argv[1], sys.argv[2:])
     kinds = [k for k in kinds if not k[1].endswith('List') and not k[2].startswith('apis.meta.')] + MORE_KINDS
     want = [k[2] for k in kinds] + MORE
     done = {}
@@ -124,8 +130,11 @@ def main():
             required, default, list_type, keys, map_type = prop_of(name, key, props, fields)[1:6]
             if required:
                 row.append('required')
-            if (name, key) in ALWAYS:
+            plural, is_time = '[]' in marks or '{}' in marks, of in ('Time', 'MicroTime')
+            if (name, key) in always and (is_time or plural and not required):
                 row.append('always')
+            if required and plural and (name, key) not in always and name in fields:
+                row.append('omitted')
             if default and default not in ('""', '{}', '0', 'false'):
                 row.append('default=' + json.dumps(json.loads(default), separators=(',', ':')))
             if list_type == 'set':
@@ -138,14 +147,16 @@ def main():
                 row.append('merge=' + merge)
             if 'retainKeys' in strategy.split(','):
                 row.append('retainKeys')
+            if (name, key) in names and of in SCALARS:
+                row.append('go=' + names[name, key])
             rows.append(row)
         done[name] = sorted(rows)
     print('# The types of the built-in kinds of Kubernetes 1.36, made by api_types_merge.py. Sorted bytewise.\n'
           '#   kind GROUP/VERSION KIND TYPE\n'
           '#   TYPE [atomic]                         and indented, its fields:\n'
-          '#   NAME NUMBER SHAPE [required] [always] [default=JSON] [set] [map=KEY,...] [atomic] [merge=KEY] [retainKeys]\n'
+          '#   NAME NUMBER SHAPE [required] [always] [omitted] [default=JSON] [set] [map=KEY,...] [atomic] [merge=KEY] [retainKeys] [go=TYPE]\n'
           '# NAME + is an embedded struct, whose fields are those of its holder in JSON. NUMBER is the one in protobuf.\n'
-          '# SHAPE: * a pointer, [] a list, {} a map with string keys.')
+          '# SHAPE: * a pointer, [] a list, {} a map with string keys. TYPE: what Go calls a scalar, or a list or map of them, that has a name.')
     for gv, kind, name in sorted(kinds):
         print('kind', gv, kind, name)
     for name in sorted(done):

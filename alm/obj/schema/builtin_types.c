@@ -55,9 +55,12 @@ static struct schema *element_node(const struct api_field *f)
 		return struct_node(api_struct_of(f));
 	case API_STRING:
 	case API_BYTES:
+		return scalar_node(SCHEMA_STRING);
 	case API_TIME:
 	case API_MICRO_TIME:
-		return scalar_node(SCHEMA_STRING);
+	case API_QUANTITY:
+	case API_INT_OR_STRING:
+		return scalar_node(SCHEMA_ANY_SCALAR);
 	case API_BOOL:
 		return scalar_node(SCHEMA_BOOLEAN);
 	case API_INT32:
@@ -65,8 +68,6 @@ static struct schema *element_node(const struct api_field *f)
 		return scalar_node(SCHEMA_INTEGER);
 	case API_DOUBLE:
 		return scalar_node(SCHEMA_NUMBER);
-	case API_QUANTITY:
-	case API_INT_OR_STRING:
 	case API_RAW:
 		return raw_node();
 	case API_FIELDS:
@@ -104,11 +105,14 @@ static struct schema *field_node(const struct api_field *f)
 	}
 	if (f->marks & API_LIST) {
 		s = list_node(f);
-		s->value_struct = f->flags & (API_REQUIRED | API_ALWAYS);
+		s->value_struct =
+			f->flags & (API_REQUIRED | API_ALWAYS) && !(f->flags & API_OMITTED);
 		return s;
 	}
 	struct schema *plain = element_node(f);
-	bool always = f->shape == API_STRUCT && !(f->marks & API_POINTER);
+	bool is_time = f->shape == API_TIME || f->shape == API_MICRO_TIME;
+	bool always = (f->shape == API_STRUCT && !(f->marks & API_POINTER)) ||
+		      (is_time && f->flags & API_ALWAYS);
 	const char *json = api_text(f->default_json);
 	if (!always && !(f->flags & API_ATOMIC) && !*json)
 		return plain;

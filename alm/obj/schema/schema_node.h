@@ -15,6 +15,7 @@ enum schema_type { /* bits */
 		   SCHEMA_INTEGER = 8,
 		   SCHEMA_NUMBER = 16,
 		   SCHEMA_BOOLEAN = 32,
+		   SCHEMA_ANY_SCALAR = 4 + 8 + 16 + 32,
 };
 #define SCHEMA_TYPES 6
 
@@ -73,11 +74,12 @@ bool schema_has_type(const struct schema *s, const struct obj *o);
 void schema_prune_value(const struct schema *s, struct obj *o,
 			void (*on_unknown)(void *arg, const char *path), void *arg);
 
-/* Text forms of Go: %v of a float, %q, %#v of a decoded JSON value. */
+/* Text forms of Go: %v of a float, %q, %#v and %v of a decoded JSON value. */
 #define GO_DOUBLE_BYTES 40
 void go_double(double d, char out[GO_DOUBLE_BYTES]);
 void go_quote(struct str s, struct strbuf *b);
 void go_syntax(const struct obj *o, struct strbuf *b);
+void go_plain(const struct obj *o, struct strbuf *b); /* %v */
 /* The value as field.Error prints it: numbers and booleans plain, strings quoted, else go_syntax.
  */
 void go_bad_value(const struct obj *o, struct strbuf *b);

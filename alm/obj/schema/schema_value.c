@@ -137,6 +137,47 @@ void go_syntax(const struct obj *o, struct strbuf *b)
 		break;
 	}
 }
+
+void go_plain(const struct obj *o, struct strbuf *b)
+{
+	size_t n = 0;
+	switch (obj_type(o)) {
+	case OBJ_ABSENT:
+	case OBJ_NULL:
+		strbuf_adds(b, "<nil>");
+		break;
+	case OBJ_STRING:
+		strbuf_addstr(b, obj_as_str(o));
+		break;
+	case OBJ_LIST:
+		strbuf_addc(b, '[');
+		for (; n < obj_len(o); n++) {
+			strbuf_adds(b, n ? " " : "");
+			go_plain(obj_at(o, n), b);
+		}
+		strbuf_addc(b, ']');
+		break;
+	case OBJ_MAP: {
+		struct map *sorted = map_new(NULL);
+		OBJ_EACH (it, o)
+			map_set(sorted, it.key, NULL);
+		CLEANUP(xfreep) struct map_entry **keys = map_sorted(sorted);
+		strbuf_adds(b, "map[");
+		for (; n < map_count(sorted); n++) {
+			strbuf_addf(b, "%s%s:", n ? " " : "", keys[n]->key);
+			go_plain(obj_get(o, keys[n]->key), b);
+		}
+		strbuf_addc(b, ']');
+		map_free(sorted);
+		break;
+	}
+	case OBJ_BOOL:
+	case OBJ_INT:
+	case OBJ_DOUBLE:
+		go_syntax(o, b);
+		break;
+	}
+}
 /* NOLINTEND(misc-no-recursion) */
 
 void go_bad_value(const struct obj *o, struct strbuf *b)

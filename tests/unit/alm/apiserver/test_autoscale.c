@@ -61,12 +61,41 @@ static void test_autoscale__too_much(void **state)
 			       "Too many: must have at most 1024 maps and lists"));
 }
 
+/* Nor is he who writes a spec told of the size of a status that another one wrote. */
+static void test_autoscale__a_large_status_is_nobody_elses_fault(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
+	struct answer a = apifake_do(
+		f, "POST", V1,
+		"{\"metadata\":{\"name\":\"a\"},\"spec\":{\"maxReplicas\":3,\"scaleTargetRef\":{"
+		"\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"name\":\"d\"}}}");
+	assert_int_equal(a.status, 201);
+	strbuf_adds(&b, "{\"status\":{\"desiredReplicas\":1,\"currentMetrics\":[");
+	for (int i = 0; i < 600; i++)
+		strbuf_addf(&b,
+			    "%s{\"type\":\"Pods\",\"pods\":{\"metric\":{\"name\":\"m%d\"},"
+			    "\"current\":{\"averageValue\":\"1\"}}}",
+			    i ? "," : "", i);
+	strbuf_adds(&b, "]}}");
+	a = apifake_do_type(f, "PATCH", V2 "/a/status", "application/merge-patch+json", b.buf);
+	assert_int_equal(a.status, 200);
+	a = apifake_do_type(f, "PATCH", V1 "/a", "application/merge-patch+json",
+			    "{\"spec\":{\"maxReplicas\":4}}");
+	assert_int_equal(a.status, 200);
+	a = apifake_do(f, "GET", V2 "/a", NULL);
+	assert_int_equal(obj_i64(obj_get(a.json, "spec"), "maxReplicas", 0), 4);
+	assert_int_equal(obj_len(obj_path(a.json, "status.currentMetrics")), 600);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_autoscale__answers_are_those_of_a_real_server),
 		cmocka_unit_test(test_autoscale__one_object),
 		cmocka_unit_test(test_autoscale__too_much),
+		cmocka_unit_test(test_autoscale__a_large_status_is_nobody_elses_fault),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -427,49 +427,6 @@ static void test_registry__simulated_deployment_rolls_out(void **state)
 }
 
 /* Many operators have a converter; nothing runs here that could answer. */
-static void test_registry__converter_is_taken_and_not_called(void **state)
-{
-	(void)state;
-	static const char text[] =
-		"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
-		"\"metadata\":{\"name\":\"ws.e.io\"},\"spec\":{\"group\":\"e.io\",\"scope\":"
-		"\"Namespaced\",\"names\":{\"plural\":\"ws\",\"kind\":\"W\"},\"conversion\":%s,"
-		"\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{"
-		"\"openAPIV3Schema\":{\"type\":\"object\"}}},{\"name\":\"v2\",\"served\":true,"
-		"\"storage\":false,\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}";
-	static const struct {
-		const char *conversion;
-		int status;
-	} cases[] = {
-		{"{\"strategy\":\"Lua\"}", 422},
-		{"{\"strategy\":\"Webhook\"}", 422},
-		{"{\"strategy\":\"Webhook\",\"webhook\":{\"conversionReviewVersions\":[\"v1\"],"
-		 "\"clientConfig\":{\"service\":{\"namespace\":\"o\",\"name\":\"hook\"}}}}",
-		 201},
-	};
-	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
-		CLEANUP(xfreep) char *body = NULL;
-		ptrdiff_t at;
-		strbuf_adds(&b, text);
-		at = str_find(strbuf_str(&b), STR("%s"));
-		body = xstrdup(b.buf + at + 2);
-		strbuf_remove(&b, (size_t)at, b.len - (size_t)at);
-		strbuf_adds(&b, cases[i].conversion);
-		strbuf_adds(&b, body);
-		assert_int_equal(
-			apifake_do(f, "POST",
-				   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", b.buf)
-				.status,
-			cases[i].status);
-	}
-	assert_int_equal(apifake_do(f, "POST", WS, w_a).status, 201);
-	assert_string_equal(
-		obj_str(apifake_do(f, "GET", "/apis/e.io/v2/namespaces/default/ws/a", NULL).json,
-			"apiVersion"),
-		"e.io/v2");
-}
 
 /* Every kind that an install waits for on the word of a controller (controllers/ready.c). */
 static void test_registry__simulated_is_what_installs_wait_for(void **state)
@@ -505,6 +462,48 @@ static void test_registry__simulated_is_what_installs_wait_for(void **state)
 	}
 }
 
+/* What a configuration says of metadata is judged by its type, in the words of a real 1.36 (which says 500). */
+static void test_registry__apply_judges_metadata(void **state)
+{
+	(void)state;
+#define UID "11111111-1111-1111-1111-111111111111"
+#define OWNS                                                                                   \
+	"\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"x\",\"uid\":" \
+	"\"" UID "\","
+	static const struct {
+		const char *metadata, *message;
+	} cases[] = {
+		{OWNS "\"bogus\":1}]",
+		 "typed patch object (/own; /v1, Kind=ConfigMap): "
+		 ".metadata.ownerReferences[uid=\"" UID "\"].bogus: field not declared in schema"},
+		{OWNS "\"controller\":\"x\"}]", "typed patch object (/own; /v1, Kind=ConfigMap): "
+						".metadata.ownerReferences[uid=\"" UID
+						"\"].controller: expected boolean, got &{x}"},
+		{"\"bogus\":1", "typed patch object (/own; /v1, Kind=ConfigMap): .metadata.bogus: "
+				"field not declared in schema"},
+		{"\"labels\":{\"x\":1}", "typed patch object (/own; /v1, Kind=ConfigMap): "
+					 ".metadata.labels.x: expected string, got "
+					 "&value.valueUnstructured{Value:1}"},
+		{"\"creationTimestamp\":\"x\"",
+		 "failed to convert new object (/own; /v1, Kind=ConfigMap) to proper version: "
+		 "unable to convert unstructured object to /v1, Kind=ConfigMap: parsing time "
+		 "\"x\" as \"2006-01-02T15:04:05Z07:00\": cannot parse \"x\" as \"2006\""},
+	};
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 12);
+		strbuf_addf(&b,
+			    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{"
+			    "\"name\":\"own\",%s}}",
+			    cases[i].metadata);
+		struct answer a = apifake_do_type(
+			f, "PATCH", "/api/v1/namespaces/default/configmaps/own?fieldManager=m",
+			"application/apply-patch+yaml", b.buf);
+		assert_int_equal(a.status, 400);
+		assert_non_null(strstr(obj_str(a.json, "message"), cases[i].message));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -528,7 +527,7 @@ int main(void)
 		cmocka_unit_test(test_registry__refusals_are_recorded_once),
 		cmocka_unit_test(test_registry__simulated_deployment_rolls_out),
 		cmocka_unit_test(test_registry__simulated_is_what_installs_wait_for),
-		cmocka_unit_test(test_registry__converter_is_taken_and_not_called),
+		cmocka_unit_test(test_registry__apply_judges_metadata),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -408,35 +408,6 @@ static void test_audit__an_end_in_good_order_has_an_entry(void **state)
 	audit_log_remove(dir);
 }
 
-/* With a space or a newline in it every checkpoint of the log would be found altered. */
-static void test_audit__an_origin_is_a_name(void **state)
-{
-	(void)state;
-	char longest[AUDIT_ORIGIN_MAX + 2];
-	memset(longest, 'a', AUDIT_ORIGIN_MAX + 1);
-	longest[AUDIT_ORIGIN_MAX + 1] = 0;
-	const char *const origins[] = {"",         "a b", "a\nb",  " ",         "a+b",
-				       "\xc3\xa4", "\t",  longest, longest + 1, "example.com/prod"};
-	for (size_t i = 0; i < ARRAY_LEN(origins); i++) {
-		struct audit_log l;
-		struct error err = ERROR_INIT;
-		audit_log_open(&l, ":memory:", NULL);
-		audit_close(l.audit);
-		db_close(l.db);
-		struct db_config dc = {.path = ":memory:"};
-		assert_ok(db_open(&dc, &l.db, &err), &err);
-		struct audit_config ac = {.db = l.db, .loop = &l.loop.base, .origin = origins[i]};
-		bool good = i + 2 >= ARRAY_LEN(origins);
-		l.audit = NULL;
-		assert_int_equal(audit_open(&ac, &l.audit, &err), good ? 0 : -E_INVALID);
-		if (good) {
-			audit_log_fill(&l, 3, 1);
-			audit_log_assert_intact(&l);
-		}
-		audit_log_close(&l);
-	}
-}
-
 static void test_audit__time_never_goes_back(void **state)
 {
 	(void)state;
@@ -670,7 +641,6 @@ int main(void)
 		cmocka_unit_test(test_audit__entries_name_their_lease),
 		cmocka_unit_test(test_audit__roll_back_over_a_tile_border_keeps_the_tree),
 		cmocka_unit_test(test_audit__a_reopened_log_goes_on),
-		cmocka_unit_test(test_audit__an_origin_is_a_name),
 		cmocka_unit_test(test_audit__an_end_in_good_order_has_an_entry),
 		cmocka_unit_test(test_audit__every_byte_is_quoted_as_it_must),
 		cmocka_unit_test(test_audit__integers_of_any_size),

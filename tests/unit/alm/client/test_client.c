@@ -126,6 +126,42 @@ static void test_client__a_status_becomes_an_error(void **state)
 	}
 }
 
+/* As kube-apiserver 1.36 says it: an error of its own, which another try would not change. */
+static void test_client__a_field_that_the_kind_has_not_is_no_error_of_the_server(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *message;
+		int code;
+		bool maybe;
+	} rows[] = {
+		{"failed to create typed patch object (default/a; g.io/v1, Kind=Widget): "
+		 ".spec.Size: field not declared in schema",
+		 E_INVALID, false},
+		{"etcdserver: leader changed", E_INTERNAL, true},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+		struct obj *o = meta_skeleton("g.io/v1", "Widget", "ns", "a");
+		char body[512];
+		setup(&f);
+		snprintf(body, sizeof(body),
+			 "{\"kind\":\"Status\",\"status\":\"Failure\",\"message\":\"%s\",\"code\":"
+			 "500}",
+			 rows[i].message);
+		fake_answer(f.fake, "PATCH",
+			    "/apis/g.io/v1/namespaces/ns/widgets/a?fieldManager=alm&force=false",
+			    500, body);
+		client_apply(f.client, &widgets, "ns", "a", o, NULL, on_reply, &f);
+		loop_fake_settle(f.loop);
+		assert_int_equal(f.err.code, rows[i].code);
+		assert_string_equal(f.err.msg, rows[i].message);
+		assert_int_equal(f.maybe, rows[i].maybe);
+		obj_unref(o);
+		teardown(&f);
+	}
+}
+
 static void test_client__reads_are_retried(void **state)
 {
 	(void)state;
@@ -350,6 +386,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_client__paths_and_bodies_of_the_verbs),
 		cmocka_unit_test(test_client__a_status_becomes_an_error),
+		cmocka_unit_test(
+			test_client__a_field_that_the_kind_has_not_is_no_error_of_the_server),
 		cmocka_unit_test(test_client__reads_are_retried),
 		cmocka_unit_test(test_client__retry_after_is_obeyed),
 		cmocka_unit_test(test_client__reads_end_at_their_deadline),

@@ -27,7 +27,7 @@ struct fixture {
 	struct arena *a;
 	char dir[32];
 	const char *bare, *url, *mirror;
-	const char *applied, *commit;
+	const char *applied, *commit, *path; /* path NULL: the root */
 	bool done, rewritten, unknown;
 	struct error err;
 	const char *head;
@@ -135,7 +135,7 @@ static void read_branch(struct fixture *f)
 {
 	const struct git_request rq = {.url = f->url,
 				       .branch = "main",
-				       .path = "",
+				       .path = f->path ? f->path : "",
 				       .dir = f->mirror,
 				       .commit = f->commit,
 				       .applied = f->applied};
@@ -223,6 +223,26 @@ static void test_git_mirror__a_force_push_rewrites_the_history(void **state)
 	read_branch(f);
 	assert_ok(-f->err.code, &f->err);
 	assert_true(f->rewritten);
+}
+
+/* Of pushes that came meanwhile the newest is read, and the others are told. */
+static void test_git_mirror__the_newest_head_is_read(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(strbuf_release) struct strbuf want = STRBUF_INIT(1 << 10);
+	first_reading(f);
+	for (int i = 0; i < 2; i++) {
+		shell(f,
+		      "cd w; for i in 1 2 3; do echo \"$i: $i\" >a.yaml; git commit -q -a -m $i; "
+		      "git push -q origin main; done; git rev-parse HEAD | tr -d '\\n' >../head");
+		read_branch(f);
+		assert_ok(-f->err.code, &f->err);
+		strbuf_clear(&want);
+		assert_ok(file_read(arena_fmt(f->a, "%s/head", f->dir), &want, &f->err), &f->err);
+		assert_string_equal(f->head, want.buf);
+		assert_int_equal(f->n_skipped, 2);
+		f->applied = f->head;
+	}
 }
 
 /* Each try would leave another pack; and one that is too large is not asked for again. */
@@ -493,6 +513,54 @@ static void test_git_mirror__what_ssh_says(void **state)
 	}
 }
 
+/* That the folder is not there stays so; that git had no memory, or its disk failed, does not. */
+static void test_git_mirror__a_tree_that_cannot_be_listed(void **state)
+{
+	struct fixture *f = *state;
+	static const struct {
+		const char *says;
+		enum error_reason reason;
+	} rows[] = {
+		{"echo 'fatal: Out of memory, malloc failed' >&2; exit 128",
+		 REASON_SOURCE_UNREACHABLE},
+		{"exit 128", REASON_SOURCE_UNREACHABLE},
+		{NULL, REASON_SOURCE_EMPTY}, /* as it is: the path is a file's */
+	};
+	f->path = "a.yaml";
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		f->failing.argument = rows[i].says ? "ls-tree" : NULL;
+		f->failing.says = rows[i].says;
+		read_branch(f);
+		assert_int_equal(f->err.reason, rows[i].reason);
+	}
+	f->path = "none";
+	read_branch(f);
+	assert_int_equal(f->err.reason, REASON_SOURCE_EMPTY);
+}
+
+/* Of a tree that is damaged git says what it says of none: nothing is removed for it. */
+static void test_git_mirror__a_tree_that_is_damaged(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const trees[] = {"apps/web", "apps"};
+	shell(f, "cd w; mkdir -p apps/web; echo 'a: 1' >apps/web/a.yaml; git add .; "
+		 "git commit -q -m apps; git push -q origin main");
+	for (size_t i = 0; i < ARRAY_LEN(trees); i++) {
+		f->path = "apps/web";
+		first_reading(f);
+		shell(f, arena_fmt(f->a,
+				   "o=$(git -C w rev-parse HEAD:%s); cd mirror/repo; mv "
+				   "objects/pack/*.pack .; "
+				   "rm -f objects/pack/*; for p in *.pack; do git --git-dir . "
+				   "unpack-objects -q <$p; done; cd objects; "
+				   "rm $(echo $o | cut -c1-2)/$(echo $o | cut -c3-)",
+				   trees[i]));
+		read_branch(f);
+		assert_int_equal(f->err.reason, REASON_SOURCE_UNREACHABLE);
+		shell(f, "rm -rf mirror");
+	}
+}
+
 int main(void)
 {
 	if (!file_exists(GIT_PROGRAM)) {
@@ -503,15 +571,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_failed_fetch_leaves_what_is_there),
 		TEST(a_damaged_one_is_made_anew),
+		TEST(the_newest_head_is_read),
 		TEST(a_force_push_rewrites_the_history),
 		TEST(what_has_no_room_leaves_nothing),
 		TEST(a_history_that_is_too_large_is_left_out),
 		TEST(a_lost_mirror_makes_no_rewritten_history),
 		TEST(what_lies_further_back_is_not_known),
+		TEST(a_tree_that_is_damaged),
 		TEST(a_commit_of_the_branch),
 		TEST(why_a_commit_is_not_found),
 		TEST(a_key_is_there_while_the_server_is_talked_to),
 		TEST(what_ssh_says),
+		TEST(a_tree_that_cannot_be_listed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static void play(const char *script)
 {
 	struct loop *l = loop_fake_new(0);
 	int ready = 0;
-	struct queue *q = queue_new(l, count_ready, &ready);
+	struct queue *q = queue_new(l, SIZE_MAX, count_ready, &ready);
 	struct str rest = str_of(script), word;
 	while (str_next(&rest, ' ', &word)) {
 		CLEANUP(xfreep) char *key = str_dup(str_skip(word, 1));
@@ -120,7 +120,7 @@ static void test_queue__why(void **state)
 	(void)state;
 	struct loop *l = loop_fake_new(0);
 	int ready = 0;
-	struct queue *q = queue_new(l, count_ready, &ready);
+	struct queue *q = queue_new(l, SIZE_MAX, count_ready, &ready);
 	queue_because(q, "a", "nobody has it");
 	queue_add(q, "a");
 	queue_because(q, "a", "first");
@@ -152,7 +152,7 @@ static void test_queue__ready_is_called_in_a_later_turn(void **state)
 	(void)state;
 	struct loop *l = loop_fake_new(0);
 	int ready = 0;
-	struct queue *q = queue_new(l, count_ready, &ready);
+	struct queue *q = queue_new(l, SIZE_MAX, count_ready, &ready);
 	queue_add(q, "a");
 	queue_add(q, "b");
 	assert_int_equal(ready, 0);
@@ -196,7 +196,7 @@ static void test_queue__what_a_turn_leaves_is_taken_in_the_next(void **state)
 	for (size_t n = 1; n <= 3 * TAKEN_A_TURN + 1; n++) {
 		struct loop *l = loop_fake_new(0);
 		struct taker t = {0};
-		t.q = queue_new(l, take_some, &t);
+		t.q = queue_new(l, SIZE_MAX, take_some, &t);
 		for (size_t i = 0; i < n; i++) {
 			char key[32];
 			snprintf(key, sizeof(key), "k%zu", i);
@@ -211,12 +211,45 @@ static void test_queue__what_a_turn_leaves_is_taken_in_the_next(void **state)
 	}
 }
 
+/* Those beyond wait until one is done; what was begun goes before what was not. */
+static void test_queue__no_more_are_processed_at_a_time(void **state)
+{
+	(void)state;
+	struct loop *l = loop_fake_new(0);
+	int ready = 0;
+	struct queue *q = queue_new(l, 2, count_ready, &ready);
+	for (const char *k = "a\0b\0c\0d\0"; *k; k += 2)
+		queue_add(q, k);
+	loop_fake_settle(l);
+	assert_int_equal(ready, 1);
+	assert_string_equal(queue_get(q), "a");
+	assert_string_equal(queue_get(q), "b");
+	assert_null(queue_get(q));
+	loop_fake_settle(l);
+	int before = ready;
+	queue_add_first(q, "b");
+	queue_done(q, "b");
+	loop_fake_settle(l);
+	assert_true(ready > before);
+	assert_string_equal(queue_get(q), "b");
+	assert_null(queue_get(q));
+	queue_done(q, "a"); /* it leaves nothing: what waits is called for nevertheless */
+	before = ready;
+	loop_fake_settle(l);
+	assert_true(ready > before);
+	assert_string_equal(queue_get(q), "c");
+	assert_null(queue_get(q));
+	assert_int_equal(queue_pending(q), 3);
+	queue_free(q);
+	loop_free(l);
+}
+
 static void test_queue__back_off_stays_within_its_bounds(void **state)
 {
 	(void)state;
 	struct loop *l = loop_fake_new(0);
 	int ready = 0;
-	struct queue *q = queue_new(l, count_ready, &ready);
+	struct queue *q = queue_new(l, SIZE_MAX, count_ready, &ready);
 	for (int i = 0; i < 40; i++) {
 		int64_t before = loop_mono(l);
 		queue_add_rate_limited(q, "a");
@@ -242,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_queue__why),
 		cmocka_unit_test(test_queue__ready_is_called_in_a_later_turn),
 		cmocka_unit_test(test_queue__what_a_turn_leaves_is_taken_in_the_next),
+		cmocka_unit_test(test_queue__no_more_are_processed_at_a_time),
 		cmocka_unit_test(test_queue__back_off_stays_within_its_bounds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

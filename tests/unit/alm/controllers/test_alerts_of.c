@@ -123,6 +123,7 @@ static void test_alerts_of__a_bundle_that_rests_or_is_held(void **state)
 		{"Ready", "False", "Stopped", "ALMInstallFailed"},
 		{"Ready", "False", "RolledBack", "ALMInstallFailed"},
 		{"Ready", "False", "Blocked", "ALMInstallFailed"},
+		{"Ready", "False", "Degraded", "ALMDegraded"},
 		{"Ready", "False", "Invalid", "ALMBundleInvalid"},
 		{"Ready", "True", "SourceFailed", "ALMSourceStale"}, /* what is there is kept */
 		{"Ready", "True", "Synced", NULL},
@@ -131,6 +132,8 @@ static void test_alerts_of__a_bundle_that_rests_or_is_held(void **state)
 		{"AnalysisHeld", "True", "AnalysisHeld", "ALMAnalysisHeld"},
 		{"AnalysisHeld", "False", "AnalysisHeld", NULL},
 		{"ApprovalPending", "True", "ApprovalPending", "ALMApprovalPending"},
+		{"StateOverdue", "True", "Pruning", "ALMStateOverdue"},
+		{"DeletionBlocked", "True", "DeletionBlocked", "ALMDeletionBlocked"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		char text[512];

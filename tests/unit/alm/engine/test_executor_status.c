@@ -31,8 +31,8 @@ static struct obj *parsed(const char *text, struct arena *a)
 	return obj_keep(a, o);
 }
 
-/* One reconcile that sees the object with this status and wants a and b; true if it was written. */
-static bool reconcile(struct work_fixture *f, const char *seen)
+/* A reconcile that sees the object with this status and wants a and b. */
+static void begin(struct work_fixture *f, const char *seen)
 {
 	struct plan p;
 	work_fixture_plan(&p);
@@ -42,8 +42,14 @@ static bool reconcile(struct work_fixture *f, const char *seen)
 	if (seen)
 		obj_set(live, "status", obj_ref(parsed(seen, p.a)));
 	plan_status(&p, live, obj_ref(parsed("{\"a\":1,\"b\":2}", p.a)), "Refreshed", "");
-	size_t before = fake_count(f->transport);
 	work_fixture_run(f, &p);
+}
+
+/* ... to its end; true if it was written. */
+static bool reconcile(struct work_fixture *f, const char *seen)
+{
+	size_t before = fake_count(f->transport);
+	begin(f, seen);
 	assert_int_equal(f->n_done, 1);
 	assert_int_equal(f->code, 0);
 	return fake_count(f->transport) > before;
@@ -85,11 +91,33 @@ static void test_executor_status__it_is_said_again_when_it_may_be_taken(void **s
 	work_fixture_release(&f);
 }
 
+/* The definition is put back while a status is under way that an older one has pruned. */
+static void test_executor_status__what_is_under_way_is_said_again_too(void **state)
+{
+	(void)state;
+	struct work_fixture f;
+	setup(&f);
+	fake_stream(f.transport, "PUT", STATUS_PATH, 200,
+		    "{\"metadata\":{\"name\":\"t\",\"uid\":\"u\"},\"status\":{\"a\":1,"
+		    "\"transitionSeq\":1}}");
+	begin(&f, NULL);
+	assert_int_equal(f.n_done, 0);
+	executor_say_again(f.executor);
+	fake_end(f.transport, false);
+	loop_fake_settle(f.loop);
+	assert_int_equal(f.n_done, 1);
+	answer(&f, "{\"a\":1,\"transitionSeq\":2}");
+	assert_true(reconcile(&f, "{\"a\":1,\"transitionSeq\":1}"));
+	assert_false(reconcile(&f, "{\"a\":1,\"transitionSeq\":2}")); /* the answer is newer */
+	work_fixture_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_executor_status__what_is_pruned_is_said_once),
 		cmocka_unit_test(test_executor_status__it_is_said_again_when_it_may_be_taken),
+		cmocka_unit_test(test_executor_status__what_is_under_way_is_said_again_too),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,10 +2,12 @@
 #include "tests/lib/test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "alm/engine/view.h"
 #include "alm/obj/meta.h"
+#include "tests/lib/audit_log.h"
 #include "tests/lib/work_fixture.h"
 
 #define MAPS "/api/v1/namespaces/n/configmaps"
@@ -451,15 +453,158 @@ static void test_executor_writes__a_stage_ends_before_the_next_begins(void **sta
 	teardown(&f);
 }
 
+struct commits {
+	size_t n;
+	int64_t from, to; /* of the last one */
+};
+
+static void committed(void *arg, int64_t from, int64_t to)
+{
+	struct commits *c = arg;
+	*c = (struct commits){c->n + 1, from, to};
+}
+
+static void create_many(struct fixture *f, size_t n)
+{
+	struct plan p;
+	work_fixture_plan(&p);
+	for (size_t i = 0; i < n; i++) {
+		add(&p, CREATE, arena_fmt(p.a, "c%zu", i));
+		fake_answer(f->w.transport, "POST", MAPS "?*", 200,
+			    "{\"metadata\":{\"name\":\"c\",\"uid\":\"u1\"}}");
+	}
+	work_fixture_run(&f->w, &p);
+	assert_int_equal(f->w.n_done, 1);
+}
+
+/* A commit costs a write to the disk, and a log that knows an open write loses nothing by a crash. */
+static void test_executor_writes__entries_of_ten_answers_are_one_commit(void **state)
+{
+	struct fixture f;
+	struct commits c = {0};
+	(void)state;
+	setup(&f);
+	audit_on_commit(f.w.audit, committed, &c);
+	create_many(&f, 10);
+	assert_int_equal(c.n, 1); /* before the first write: what will be written */
+	assert_int_equal(c.from, c.to);
+	int64_t planned = c.to;
+	loop_fake_run(f.w.loop, 10 * NS_PER_MS);
+	assert_int_equal(c.n, 2);
+	assert_int_equal(c.from, planned + 1);
+	assert_int_equal(c.to, planned + 10);
+	create_many(&f, 2);
+	create_many(&f, 1); /* the next plan takes them along */
+	assert_int_equal(c.n, 4);
+	assert_int_equal(c.from, planned + 12);
+	assert_int_equal(c.to, planned + 14);
+	executor_free(STEAL(f.w.executor)); /* and so does the end */
+	assert_int_equal(c.n, 5);
+	assert_int_equal(c.to, planned + 15);
+	assert_false(db_in_transaction(f.w.db));
+	teardown(&f);
+}
+
+/* The executor of a Bundle's units has the same log. */
+static void test_executor_writes__what_another_executor_left_open_is_committed_first(void **state)
+{
+	struct fixture f;
+	struct commits c = {0};
+	struct error err;
+	int64_t seq;
+	(void)state;
+	setup(&f);
+	audit_on_commit(f.w.audit, committed, &c);
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	const struct audit_row row = {.type = "Write",
+				      .reason = "Applied",
+				      .subject = {.kind = "ConfigMap", .ns = "n", .name = "x"},
+				      .body = body};
+	assert_ok(db_begin(f.w.db, &err), &err);
+	assert_ok(audit_append(f.w.audit, &row, &seq, &err), &err);
+	create_many(&f, 1);
+	assert_int_equal(c.n, 1);
+	assert_int_equal(c.from, seq);
+	assert_int_equal(c.to, seq + 1);
+	teardown(&f);
+}
+
+/* As SQLite does on a full disk, by itself. */
+static void test_executor_writes__entries_that_are_rolled_back_break_nothing(void **state)
+{
+	struct fixture f;
+	struct commits c = {0};
+	(void)state;
+	setup(&f);
+	create_many(&f, 2);
+	db_rollback(f.w.db);
+	audit_rolled_back(f.w.audit);
+	audit_on_commit(f.w.audit, committed, &c);
+	loop_fake_run(f.w.loop, 10 * NS_PER_MS);
+	assert_int_equal(c.n, 0);
+	assert_false(db_is_broken(f.w.db));
+	create_many(&f, 1);
+	assert_int_equal(c.n, 1);
+	teardown(&f);
+}
+
+static int make_folder(void **state)
+{
+	static char dir[] = "/tmp/alm-executor-wal-XXXXXX";
+	*state = mkdtemp(dir);
+	return *state ? 0 : -1;
+}
+
+/* Also of a test that failed. */
+static int remove_folder(void **state)
+{
+	audit_log_remove(*state);
+	return 0;
+}
+
+/* A log beside a cluster has nobody else who moves its WAL into the database. */
+static void test_executor_writes__the_wal_of_the_log_does_not_grow(void **state)
+{
+	char path[64];
+	struct fixture f = {.cached = NULL};
+	(void)snprintf(path, sizeof(path), "%s/alm.db", (const char *)*state);
+	const struct work_fixture_config c = {
+		.path = path,
+		.host = &(const struct executor_host){
+			.observed = observed, .cached = cached, .arg = &f}};
+	work_fixture_init_with(&f.w, &c);
+	work_fixture_discover(&f.w);
+	struct error err = ERROR_INIT;
+	assert_ok(db_exec(f.w.db, "CREATE TABLE much (b BLOB)", &err), &err);
+	for (int i = 0; i < 4; i++) {
+		struct plan p;
+		assert_ok(db_exec(f.w.db, "INSERT INTO much VALUES (randomblob(3 << 20))", &err),
+			  &err);
+		work_fixture_plan(&p);
+		add(&p, APPLY, "c");
+		fake_answer(f.w.transport, "PATCH", MAPS "/c*", 409, "{}");
+		work_fixture_run(&f.w, &p);
+	}
+	assert_in_range(db_wal_bytes(f.w.db), 1, 7 << 20);
+	work_fixture_drop(&f.w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			test_executor_writes__the_wal_of_the_log_does_not_grow, make_folder,
+			remove_folder),
 		cmocka_unit_test(test_executor_writes__a_request_has_all_of_its_action),
 		cmocka_unit_test(test_executor_writes__each_answer_of_each_verb),
 		cmocka_unit_test(test_executor_writes__an_answer_that_is_the_end_of_it),
 		cmocka_unit_test(test_executor_writes__how_a_delete_ended_has_an_entry),
 		cmocka_unit_test(test_executor_writes__what_changes_nothing_says_so),
 		cmocka_unit_test(test_executor_writes__a_stage_ends_before_the_next_begins),
+		cmocka_unit_test(test_executor_writes__entries_of_ten_answers_are_one_commit),
+		cmocka_unit_test(
+			test_executor_writes__what_another_executor_left_open_is_committed_first),
+		cmocka_unit_test(test_executor_writes__entries_that_are_rolled_back_break_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

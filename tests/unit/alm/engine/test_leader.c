@@ -18,6 +18,7 @@ struct candidate {
 	struct client *client;
 	struct leader *leader;
 	int n_elected, n_lost, n_waiting, n_resigned, n_failed;
+	bool (*is_dead)(const char *holder);
 	int64_t wait_ns;
 	int64_t epoch;
 };
@@ -63,7 +64,7 @@ static void on_waiting(void *arg, const char *holder)
 {
 	struct candidate *c = arg;
 	c->n_waiting++;
-	assert_string_equal(holder, c == &c->f->one ? "two" : "one");
+	assert_string_equal(holder, c->is_dead ? "three" : c == &c->f->one ? "two" : "one");
 }
 
 static void on_failed(void *arg, const struct error *err)
@@ -92,6 +93,7 @@ static void join(struct fixture *f, struct candidate *c, const char *identity)
 					     .on_lost = on_lost,
 					     .on_waiting = on_waiting,
 					     .on_failed = on_failed,
+					     .is_dead = c->is_dead,
 					     .wait_ns = c->wait_ns,
 					     .arg = c};
 	c->leader = leader_new(&config);
@@ -174,6 +176,40 @@ static void test_leader__a_crash_is_noticed_when_the_lease_has_run_out(void **st
 	apifake_advance(f.server, 20 * NS_PER_S);
 	assert_int_equal(f.two.n_elected, 1);
 	assert_int_equal(f.two.epoch, 1);
+	teardown(&f);
+}
+
+static bool one_is_dead(const char *holder)
+{
+	return cstr_eq(holder, "one");
+}
+
+/* Two see it at once: the second write is of a Lease that has changed since. */
+static void test_leader__a_dead_holder_is_not_waited_for(void **state)
+{
+	(void)state;
+	struct fixture f = {0};
+	f.server = apifake_new(NULL);
+	f.one.f = f.two.f = &f;
+	join(&f, &f.one, "one");
+	leave(&f.one);
+	f.one.n_elected = 0;
+	f.two.is_dead = f.one.is_dead = one_is_dead;
+	f.two.slow = true;
+	join(&f, &f.two, "two"); /* it looks, and the answer is on its way */
+	struct exchange *look = STEAL(f.two.late);
+	apiserver_handle(apifake_server(f.server), look);
+	apifake_advance(f.server, NS_PER_S / 10);
+	struct exchange *taken = STEAL(f.two.late); /* so is its write */
+	assert_non_null(taken);
+	join(&f, &f.one, "three"); /* takes it meanwhile */
+	assert_int_equal(f.one.n_elected, 1);
+	f.two.slow = false;
+	apiserver_handle(apifake_server(f.server), taken);
+	apifake_advance(f.server, LEADER_LEASE_NS);
+	assert_int_equal(f.two.n_elected, 0);
+	assert_true(leader_is_elected(f.one.leader));
+	assert_string_equal(spec(&f, "spec.holderIdentity"), "three");
 	teardown(&f);
 }
 
@@ -329,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_leader__one_acts_and_the_other_waits),
 		cmocka_unit_test(test_leader__the_holder_is_told_again_after_a_failure),
 		cmocka_unit_test(test_leader__a_crash_is_noticed_when_the_lease_has_run_out),
+		cmocka_unit_test(test_leader__a_dead_holder_is_not_waited_for),
 		cmocka_unit_test(test_leader__the_same_log_started_again_does_not_wait),
 		cmocka_unit_test(test_leader__resigned_the_other_takes_over_at_its_next_try),
 		cmocka_unit_test(test_leader__cut_off_it_stops_before_another_may_start),

@@ -166,6 +166,77 @@ static void test_server_limits__bodies_have_a_budget(void **state)
 	close_all((int[]){one, two, three, four}, 4);
 }
 
+/* Nobodies share what one user may hold: those that send slowly keep no other one out. */
+static void test_server_limits__a_slow_body_makes_room_for_one_that_is_complete(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){.limits = few});
+	int fds[3], fourth = -1;
+	int64_t began;
+	const char *got;
+	do { /* all of it within the grace, which a loaded machine may miss */
+		if (fourth >= 0)
+			close_all((int[]){fds[0], fds[1], fds[2], fourth}, 4);
+		settle_down(f);
+		began = loop_mono(f->loop);
+		for (int i = 0; i < 3; i++) {
+			fds[i] = dial(f);
+			ask(fds[i], "PUT", "/echo", NULL, "Content-Length: 4" CRLF);
+			settle_down(f);
+		}
+		fourth = dial(f);
+		ask(fourth, "GET", "/echo", NULL, NULL);
+		got = hear(f, fourth, CRLF CRLF);
+	} while (loop_mono(f->loop) - began >= SERVER_BODY_GRACE_NS);
+	assert_non_null(strstr(got, "HTTP/1.1 429 "));
+	for (int i = 0; i < 3; i++)
+		assert_false(is_over(f, fds[i]));
+	close(fourth);
+	/* The grace is over for all three, and one place is wanted: it is that of the oldest one. */
+	while (loop_mono(f->loop) - began < 2 * SERVER_BODY_GRACE_NS)
+		loop_turn(f->loop);
+	fourth = dial(f);
+	expect(f, fourth, "/echo", NULL, "HTTP/1.1 200 ");
+	assert_true(is_over(f, fds[0]));
+	for (int i = 1; i < 3; i++) {
+		say(fds[i], STR("body"));
+		assert_non_null(strstr(hear(f, fds[i], "PUT /echo? body"), "HTTP/1.1 200 "));
+	}
+	close_all((int[]){fds[0], fds[1], fds[2], fourth}, 4);
+}
+
+/* What is in work is not taken away: the next one is told to come again. */
+static void test_server_limits__nobodies_have_so_many_requests(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){.limits = few});
+	int fds[3], fourth = dial(f);
+	for (int i = 0; i < 3; i++) {
+		fds[i] = dial(f);
+		ask(fds[i], "GET", "/hold", NULL, NULL);
+	}
+	settle_down(f);
+	expect(f, fourth, "/echo", NULL, "HTTP/1.1 429 ");
+	assert_int_equal(f->n_requests, 3);
+	fixture_reply_held(f); /* of the third */
+	hear(f, fds[2], "later");
+	expect(f, fourth, "/echo", NULL, "HTTP/1.1 200 ");
+	close_all((int[]){fds[0], fds[1], fds[2], fourth}, 4);
+}
+
+static void test_server_limits__a_body_has_its_time(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){.body_ns = 50 * NS_PER_MS});
+	int fd = dial(f);
+	ask(fd, "PUT", "/echo", NULL, "Content-Length: 4" CRLF);
+	say(fd, STR("b"));
+	int64_t began = loop_mono(f->loop);
+	assert_string_equal(hear(f, fd, ""), "");
+	assert_true(loop_mono(f->loop) - began < 9 * NS_PER_S);
+	close(fd);
+}
+
 static void test_server_limits__administrators_have_room_of_their_own(void **state)
 {
 	struct fixture *f = *state;
@@ -441,6 +512,9 @@ int main(void)
 		TEST(test_server_limits__who_asks_is_decided_before_the_body),
 		TEST(test_server_limits__a_small_unwanted_body_keeps_the_connection),
 		TEST(test_server_limits__bodies_have_a_budget),
+		TEST(test_server_limits__a_slow_body_makes_room_for_one_that_is_complete),
+		TEST(test_server_limits__nobodies_have_so_many_requests),
+		TEST(test_server_limits__a_body_has_its_time),
 		TEST(test_server_limits__administrators_have_room_of_their_own),
 		TEST(test_server_limits__a_user_has_so_many_requests_and_watches),
 		TEST(test_server_limits__the_longest_idle_connection_of_a_user_makes_room),

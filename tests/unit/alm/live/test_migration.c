@@ -182,12 +182,14 @@ static void test_migration__moves_all_and_trims(void **state)
 	assert_int_equal(f.n, OBJECTS);
 	assert_int_equal(f.n_writes, 0);
 	assert_string_equal(stored_versions(&f), "[\"v1\",\"v2\"]");
-	run(&f, (struct migration_config){.rate = 0});
+	run(&f, (struct migration_config){.rate = 0, .by = "alice"});
 	assert_ok(-f.err.code, &f.err);
 	assert_int_equal(f.n, OBJECTS);
 	assert_int_equal(f.n_writes, WRITES);
 	assert_string_equal(f.was, "v1 v2");
 	assert_all_stored_as_v2(&f);
+	struct answer crd = apifake_do(f.server, "GET", CRDS "/" NAME, NULL);
+	assert_string_equal(meta_annotation(crd.json, USAGE_MIGRATED_BY), "alice");
 	run(&f, (struct migration_config){.rate = 0});
 	assert_ok(-f.err.code, &f.err);
 	assert_all_stored_as_v2(&f);

@@ -1,5 +1,6 @@
 #include "tests/lib/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/obj/json.h"
@@ -43,6 +44,40 @@ static void test_json__strings_are_escaped_as_go_does(void **state)
 	json_quote(STR("a\xff\"\0z"), &b);
 	assert_str(strbuf_str(&b), "\"a\\ufffd\\\"\\u0000z\"");
 	strbuf_release(&b);
+}
+
+/* Text is looked at in words of eight bytes. */
+static void test_json__each_byte_is_seen_at_each_place_of_a_word(void **state)
+{
+	(void)state;
+	for (unsigned c = 0; c < 256; c++)
+		for (size_t at = 0; at < 17; at++) {
+			char in[20], expect[32];
+			CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+			struct error err = ERROR_INIT;
+			CLEANUP(obj_unrefp) struct obj *o = NULL;
+			memset(in, 'a', sizeof(in));
+			in[0] = in[18] = '"';
+			in[1 + at] = (char)c;
+			json_quote(str_n(in + 1, 17), &b);
+			bool plain = c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+			assert_int_equal(str_eq(strbuf_str(&b), str_n(in, 19)), plain);
+			assert_ok(json_parse(strbuf_str(&b), &o, &err), &err);
+			if (c < 0x80) /* what is not UTF-8 is printed as U+FFFD */
+				assert_true(str_eq(obj_as_str(o), str_n(in + 1, 17)));
+			strbuf_clear(&b);
+			json_print_pretty(o, 2,
+					  &b); /* for a terminal, on which nothing is hidden */
+			if (c <= 0x7F)
+				assert_int_equal(str_eq(strbuf_str(&b), str_n(in, 19)),
+						 plain && c != 0x7F);
+			obj_unref(STEAL(o));
+			int n = snprintf(expect, sizeof(expect), "{%.*s:1}", 19, in);
+			struct str map = c ? str_n(expect, (size_t)n) : str_n(in, 19);
+			assert_int_equal(json_parse(map, &o, &err) == 0, plain);
+			if (plain)
+				assert_non_null(obj_getn(o, str_n(in + 1, 17)));
+		}
 }
 
 static void test_json__refuses_what_go_refuses(void **state)
@@ -165,6 +200,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_json__numbers_keep_their_text),
 		cmocka_unit_test(test_json__strings_are_escaped_as_go_does),
+		cmocka_unit_test(test_json__each_byte_is_seen_at_each_place_of_a_word),
 		cmocka_unit_test(test_json__refuses_what_go_refuses),
 		cmocka_unit_test(test_json__refuses_other_views_of_a_body),
 		cmocka_unit_test(test_json__depth_is_bounded),

@@ -459,7 +459,7 @@ static int folder_of(struct fixture *f, struct flaws *flaws)
 		return -f->err.code;
 	struct render_call call = {.done = on_done, .arg = f};
 	int want = f->n_done + 1;
-	flat_job_files(f->sandbox, &files, "default", &call);
+	flat_job_files(f->sandbox, &files, "default", NULL, &call);
 	assert_true(turn(f, want));
 	flat_init(&f->flat, f->a);
 	f->flat.flaws = flaws;
@@ -527,6 +527,65 @@ static void test_flat_job__a_folder(void **state)
 	assert_non_null(strstr(f->err.msg, "bad.yaml is neither a file nor a folder"));
 }
 
+static int tree(struct fixture *f, const char *text)
+{
+	static const char *const jpath[] = {"lib", "."};
+	const struct flat_request rq = {.ns = "default",
+					.entrypoint = "main.jsonnet",
+					.roots = {"", jpath, ARRAY_LEN(jpath)}};
+	struct files files = {.a = f->a, .refused = obj_keep(f->a, obj_map())};
+	(void)unlink(arena_fmt(f->a, "%s/main.jsonnet", f->dir));
+	put(f, "main.jsonnet", str_of(text));
+	f->err = ERROR_INIT;
+	assert_ok(tree_read_dir(f->dir, &files, &f->err), &f->err);
+	struct render_call call = {.done = on_done, .arg = f};
+	int want = f->n_done + 1;
+	flat_job_jsonnet(f->sandbox, &files, &rq, &call);
+	assert_true(turn(f, want));
+	return read_answer(f);
+}
+
+/* What a program of a tree may import: its files, and nothing behind them. */
+static void test_flat_job__a_program_of_a_tree(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} rows[] = {
+		{"importstr 'big.bin'", "big.bin is larger than 4 MiB"},
+		{"importstr 'pw'", "pw is a symbolic link, and links are not followed"},
+		{"import 'out/x'", "out is a symbolic link"},
+		{"importstr 'sub/x'", "sub is a submodule, and submodules are not fetched"},
+		{"importstr 'lfs'", "lfs is a pointer of Git LFS, and not the file itself"},
+		{"importstr '/etc/passwd'", "it leads out of the tree"},
+		{"importstr '../../../../etc/passwd'", "it leads out of the tree"},
+		{"importstr '.env'", "names that begin with a dot"},
+		{"import 'skip.libsonnet'", "the tree has no such file"},
+	};
+	struct fixture *f = *state;
+	need_library();
+	CLEANUP(xfreep) char *big = xcalloc(1, FILE_BYTES_MAX + 1);
+	put(f, "big.bin", str_n(big, FILE_BYTES_MAX + 1));
+	put(f, "lib/web.libsonnet",
+	    STR("{apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: importstr '../name'}}"));
+	put(f, "name", STR("web"));
+	put(f, "sub/.git", STR("gitdir: elsewhere"));
+	put(f, "sub/x", STR("x"));
+	put(f, "lfs", STR("version https://git-lfs.github.com/spec/v1\n"));
+	put(f, ".env", STR("x"));
+	put(f, "skip.libsonnet", STR("{}"));
+	put(f, ".almignore", STR("skip*\n"));
+	assert_int_equal(symlink("/etc/passwd", arena_fmt(f->a, "%s/pw", f->dir)), 0);
+	assert_int_equal(symlink("/etc", arena_fmt(f->a, "%s/out", f->dir)), 0);
+	if (tree(f, "{web: import 'web.libsonnet'}") < 0)
+		fail_msg("%s", f->err.msg);
+	assert_string_equal(flat_get(&f->flat, "web")->file, "main.jsonnet");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(tree(f, rows[i].text), -E_INVALID);
+		if (!strstr(f->msg.buf, rows[i].want))
+			fail_msg("%s: got %s", rows[i].text, f->msg.buf);
+	}
+}
+
 static void test_flat_job__no_such_folder(void **state)
 {
 	struct fixture *f = *state;
@@ -541,6 +600,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(test_flat_job__##name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(jsonnet_gives_what_debians_prints),
+		TEST(a_program_of_a_tree),
 		TEST(items_of_a_list_have_keys),
 		TEST(runtime_imports),
 		TEST(errors_are_clear),

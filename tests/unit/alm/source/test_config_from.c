@@ -89,6 +89,10 @@ static void test_config_from__layers_of_objects(void **state)
 		{FROM_SECRET, "{\"data\":{\"a\":\"aHVudGVyMjogWw==\"}}", "a",
 		 "! S n key a: one object"},
 		{FROM_RESOURCE, "{\"spec\":{\"x\":1}}", NULL, "{\"spec\":{\"x\":1}}"},
+		/* each write changes these */
+		{FROM_RESOURCE,
+		 "{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"7\",\"managedFields\":[{}]}}",
+		 NULL, "{\"metadata\":{\"name\":\"a\"}}"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 20);

@@ -131,6 +131,28 @@ static void test_files__all_that_is_wrong_where_somebody_asks(void **state)
 	assert_string_equal(f.objects[2].key, "e.yaml!0.1");
 }
 
+static void test_files__an_instance_of_a_chart_is_refused(void **state)
+{
+	(void)state;
+	static const struct flat_instance items[] = {{.name = "web", .folder = "web"},
+						     {.name = "c", .folder = "charts/c"}};
+	static const struct flat_instances instances = {items, 2};
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_BYTES);
+	struct error err = ERROR_INIT;
+	struct files files = {.a = a};
+	struct flat f;
+	flat_init(&f, a);
+	f.instances = &instances;
+	assert_ok(files_add(&files, "web/a.yaml", STR(CM("a")), &err), &err);
+	assert_ok(files_add(&files, "charts/c/templates/t.yaml", STR("{{ x }}"), &err), &err);
+	assert_ok(files_add(&files, "charts/c/Chart.yaml", STR("name: c"), &err), &err);
+	files_sort(&files);
+	assert_int_equal(files_flat(&files, "default", &f, &err), -E_INVALID);
+	assert_string_equal(err.msg,
+			    "spec.instances[1].package: charts/c/ is a chart, and charts are "
+			    "not built yet; write out its manifests (alm template)");
+}
+
 static void test_files__errors_name_file_and_line(void **state)
 {
 	(void)state;
@@ -197,6 +219,7 @@ static void test_files__get(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_files__an_instance_of_a_chart_is_refused),
 		cmocka_unit_test(test_files__take),
 		cmocka_unit_test(test_files__keys),
 		cmocka_unit_test(test_files__all_that_is_wrong_where_somebody_asks),

@@ -104,6 +104,28 @@ static void test_git_tree__all_that_is_refused_where_somebody_asks(void **state)
 	assert_int_equal(t.n, 2);
 }
 
+/* A program may import any file, and fails by those that are refused only if it does. */
+static void test_git_tree__of_a_program(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	struct error err = ERROR_INIT;
+	struct git_tree t = {.refused = obj_keep(a, obj_map())};
+	assert_ok(git_tree_read(nul(a, "120000 blob " OID " 1>lib|160000 commit " OID
+				       " ->sub|" FILE_OF("big.bin",
+							 "4194305") FILE_OF("\377.jsonnet", "1")
+					       FILE_OF("main.jsonnet", "1") FILE_OF(".x", "1")),
+				STR_NONE, a, &t, &err),
+		  &err);
+	assert_int_equal(t.n, 1);
+	assert_string_equal(t.blobs[0].path, "main.jsonnet");
+	assert_int_equal(obj_len(t.refused), 3); /* a name that no program can write is none */
+	assert_string_equal(obj_as_string(obj_get(t.refused, "big.bin")),
+			    "big.bin is larger than 4 MiB");
+	assert_non_null(obj_get(t.refused, "lib"));
+	assert_non_null(obj_get(t.refused, "sub"));
+}
+
 static void test_git_tree__too_large_together(void **state)
 {
 	(void)state;
@@ -184,6 +206,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_git_tree__what_is_taken_and_what_is_refused),
 		cmocka_unit_test(test_git_tree__all_that_is_refused_where_somebody_asks),
+		cmocka_unit_test(test_git_tree__of_a_program),
 		cmocka_unit_test(test_git_tree__too_large_together),
 		cmocka_unit_test(test_git_tree__its_ignore_file),
 		cmocka_unit_test(test_git_tree__contents_are_those_of_the_listing),

@@ -66,6 +66,22 @@ static void test_drift__fields_and_managers(void **state)
 	}
 }
 
+/* A webhook has put a container in front: as it is declared, and as holder.h counts. */
+static void test_drift__an_item_that_has_moved(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	struct drift d;
+	drift_find(read(a, "{c: [{name: a, image: x, env: [{name: e, value: 1}]}]}"),
+		   read(a, "{c: [{name: side}, {name: a, image: z, env: [{name: f}, {name: e}]}]}"),
+		   "x", a, &d);
+	assert_int_equal(d.n, 2);
+	assert_string_equal(d.paths[0], "c[0].image");
+	assert_string_equal(d.live[0], "c[1].image");
+	assert_string_equal(d.paths[1], "c[0].env[0].value");
+	assert_string_equal(d.live[1], "c[1].env[1].value");
+}
+
 static void test_drift__many_are_cut(void **state)
 {
 	(void)state;
@@ -83,11 +99,53 @@ static void test_drift__many_are_cut(void **state)
 	assert_int_equal(d.n, 0);
 }
 
+static void test_drift__what_a_webhook_made_of_an_apply(void **state)
+{
+	(void)state;
+	/* what ours has: replicas, the image of item a, a list as a whole, data.a */
+	static const char *const fields =
+		"{'f:spec': {'f:replicas': {}, 'f:atomic': {}, 'f:c': {'k:{\"name\":\"a\"}': {'.': "
+		"{}, 'f:name': {}, 'f:image': {}}}}, 'f:data': {'f:a': {}}}";
+	static const struct {
+		const char *about, *want, *live;
+		bool ours;
+	} list[] = {
+		{"as it is wanted", "spec: {replicas: 1}", "spec: {replicas: 1}", true},
+		{"its own field", "spec: {replicas: 1}", "spec: {replicas: 3}", true},
+		{"and one that somebody has taken", "spec: {replicas: 1, x: 1}",
+		 "spec: {replicas: 3, x: 2}", false},
+		{"one that somebody has deleted", "data: {a: x, b: y}", "data: {a: x}", false},
+		{"all of them", "data: {a: x}", "spec: {}", false},
+		{"an item, behind one that was put before it", "spec: {c: [{name: a, image: x}]}",
+		 "spec: {c: [{name: z}, {name: a, image: y}]}", true},
+		{"an item of somebody else", "spec: {c: [{name: z, image: x}]}",
+		 "spec: {c: [{name: z, image: y}, {name: a, image: y}]}", false},
+		{"an item that is gone", "spec: {c: [{name: a, image: x}, {name: b}]}",
+		 "spec: {c: [{name: a, image: y}]}", false},
+		{"a list as a whole", "spec: {atomic: [1]}", "spec: {atomic: [2, 3]}", true},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		const struct obj *want = read(a, arena_fmt(a, "{%s}", list[i].want));
+		const char *text = arena_fmt(
+			a,
+			"{metadata: {managedFields: [{manager: 'alm:1:web', operation: Apply, "
+			"apiVersion: v1, time: '2026-01-01T00:00:09Z', fieldsType: FieldsV1, "
+			"fieldsV1: %s}]}, %s}",
+			fields, list[i].live);
+		if (drift_is_ours(want, read(a, text), "alm:1:web") != list[i].ours)
+			fail_msg("%s", list[i].about);
+	}
+	assert_false(drift_is_ours(NULL, NULL, "alm:1:web"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_drift__fields_and_managers),
+		cmocka_unit_test(test_drift__an_item_that_has_moved),
 		cmocka_unit_test(test_drift__many_are_cut),
+		cmocka_unit_test(test_drift__what_a_webhook_made_of_an_apply),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,9 @@
 #include "tests/lib/test.h"
 
 #include "alm/obj/json.h"
+#include "alm/obj/meta.h"
 #include "alm/unit/flat.h"
+#include "crds/marks.h"
 
 #define ARENA_BYTES ((size_t)4 << 20)
 #define CM(name) \
@@ -229,9 +231,110 @@ static void test_flat__a_malformed_list_is_refused(void **state)
 	}
 }
 
+/* --- instances --- */
+
+static const struct flat_instance two[] = {
+	{.name = "blue", .folder = "apps/web", .ns = "blue"},
+	{.name = "green", .folder = "apps/web"},
+	{.name = "db", .folder = "apps/web/db"},
+};
+static const struct flat_instances instances = {two, ARRAY_LEN(two)};
+
+static void init_instances(struct flat *f, struct arena *a)
+{
+	flat_init(f, a);
+	f->instances = &instances;
+}
+
+static const char *label_of(const struct flat *f, const char *key)
+{
+	const struct flat_object *o = flat_get(f, key);
+	return o ? meta_label(o->object, LABEL_INSTANCE) : "absent";
+}
+
+/* What is below a folder is of each instance that names it, as a copy of its own. */
+static void test_flat__instances_have_the_objects_below_their_folder(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct flat f;
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_BYTES);
+	init_instances(&f, a);
+	assert_ok(add(&f, "apps/web/a.yaml", 0, true, CM("a"), &err), &err);
+	assert_ok(add(&f, "apps/web/db/b.yaml", 1, false, CM("b"), &err), &err);
+	assert_ok(add(&f, "apps/website.yaml", 0, true, CM("c"), &err), &err);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	for (size_t i = 0; i < f.n; i++)
+		strbuf_addf(&b, "%s %zu %s;", f.objects[i].key, f.objects[i].instance,
+			    f.objects[i].file);
+	assert_string_equal(b.buf, "blue/a.yaml 1 apps/web/a.yaml;"
+				   "green/a.yaml 2 apps/web/a.yaml;"
+				   "blue/db/b.yaml!1 1 apps/web/db/b.yaml;"
+				   "green/db/b.yaml!1 2 apps/web/db/b.yaml;"
+				   "db/b.yaml!1 3 apps/web/db/b.yaml;"
+				   "apps/website.yaml 0 apps/website.yaml;");
+	/* b is given twice without a namespace */
+	assert_int_equal(flat_sort(&f, "default", &err), -E_INVALID);
+	assert_string_equal(err.msg, "DuplicateObject: ConfigMap default/b is in db/b.yaml!1 "
+				     "(apps/web/db/b.yaml, line 7) and in green/db/b.yaml!1 "
+				     "(apps/web/db/b.yaml, line 7); leave it in one");
+}
+
+static void test_flat__an_instance_is_a_label_and_a_namespace(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct flat f, back;
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_BYTES);
+	init_instances(&f, a);
+	assert_ok(add(&f, "apps/web/a.yaml", 0, true, CM("a"), &err), &err);
+	assert_ok(flat_sort(&f, "default", &err), &err); /* blue/a and default/a */
+	assert_string_equal(label_of(&f, "blue/a.yaml"), "blue");
+	assert_string_equal(label_of(&f, "green/a.yaml"), "green");
+	/* out of the sandbox and back */
+	struct obj *list = obj_keep(a, flat_encode(&f));
+	init_instances(&back, a);
+	assert_ok(flat_decode(list, "default", &back, &err), &err);
+	assert_int_equal(back.objects[1].instance, 2);
+	flat_init(&back, a); /* of which nobody knows */
+	assert_int_equal(flat_decode(list, "default", &back, &err), -E_INVALID);
+}
+
+static void test_flat__an_instance_without_objects_is_refused(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct flat f;
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_BYTES);
+	init_instances(&f, a);
+	assert_ok(add(&f, "apps/web/a.yaml", 0, true, CM("a"), &err), &err);
+	assert_int_equal(flat_check_instances(&f, &err), -E_INVALID);
+	assert_string_equal(
+		err.msg, "spec.instances[2].package: there is no object in a .yaml, .yml or .json "
+			 "file below apps/web/db/; name the folder that has some, or remove the "
+			 "instance");
+	struct flaws flaws = {.a = a}; /* found before: it may be why */
+	assert_ok(flaws_add(&flaws, "x", &err), &err);
+	f.flaws = &flaws;
+	assert_ok(flat_check_instances(&f, &err), &err);
+	assert_int_equal(flaws.n, 1);
+	f.flaws = NULL;
+	init_instances(&f, a);
+	assert_ok(add(&f, "apps/web/db/a.yaml", 0, true, CM("a"), &err), &err);
+	assert_ok(flat_check_instances(&f, &err), &err);
+	assert_ok(add(&f, "green/x.yaml", 0, true, CM("x"), &err), &err);
+	assert_int_equal(flat_check_instances(&f, &err), -E_INVALID);
+	assert_string_equal(err.msg, "spec.instances[1].name: green/x.yaml is of no instance, and "
+				     "would be taken for one of green; rename the instance, or the "
+				     "folder");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_flat__instances_have_the_objects_below_their_folder),
+		cmocka_unit_test(test_flat__an_instance_is_a_label_and_a_namespace),
+		cmocka_unit_test(test_flat__an_instance_without_objects_is_refused),
 		cmocka_unit_test(test_flat__keys_are_sorted_bytewise),
 		cmocka_unit_test(test_flat__items_of_a_list_are_objects),
 		cmocka_unit_test(test_flat__what_is_no_object_is_told_with_its_place),

@@ -56,10 +56,44 @@ static void test_holder__each_field(void **state)
 	}
 }
 
+static const char *const fields[] = {
+	"spec.replicas autoscaler kube-controller-manager declared",
+	"spec.template.spec.containers[0].image person kubectl-edit -",
+	"spec.template.spec.containers[1].image git alm:01234567:web declared",
+	"spec.template.spec.containers[1].name git alm:01234567:web declared",
+	"metadata.finalizers[1] person kubectl-edit -",
+};
+
+/* What is there no more (spec.paused, spec.selector), and what only the status has, is left out. */
+static void test_holder__all_fields_each_once(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	struct error err = ERROR_INIT;
+	struct obj *live = NULL;
+	struct holder_field *list;
+	assert_ok(yaml_parse_one(str_of(live_text), &live, &err), &err);
+	obj_keep(a, live);
+	size_t n = holder_fields(live, "alm:01234567:web", a, &list);
+	assert_int_equal(n, ARRAY_LEN(fields));
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		bool found = false;
+		for (size_t k = 0; k < n; k++)
+			found = found ||
+				cstr_eq(fields[i],
+					arena_fmt(a, "%s %s %s %s", list[k].path,
+						  holder_word(list[k].holder), list[k].manager,
+						  list[k].declared ? "declared" : "-"));
+		if (!found)
+			fail_msg("%s", fields[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_holder__each_field),
+		cmocka_unit_test(test_holder__all_fields_each_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

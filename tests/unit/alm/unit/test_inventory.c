@@ -275,13 +275,18 @@ static void test_inventory__claims_what_the_manager_applied_for_the_owner(void *
 	(void)state;
 	static const struct {
 		const char *mark, *manager;
-		bool has_owner, want;
+		const char *owner, *main;
+		bool want;
 	} rows[] = {
-		{"id", "alm-run", false, true},
-		{"id", "kubectl", false, false}, /* a copy that a person made with the annotation */
-		{"other", "alm-run", false, false},
-		{NULL, "alm-run", false, false},
-		{"id", "alm-run", true, false}, /* its controller made it */
+		{"id", "alm-run", NULL, NULL, true},
+		{"id", "alm-run", NULL, "m", true},
+		{"id", "kubectl", NULL, NULL, false}, /* a copy that a person made of it */
+		{"other", "alm-run", NULL, NULL, false},
+		{NULL, "alm-run", NULL, NULL, false},
+		{"id", "alm-run", "u", NULL, false}, /* its controller made it */
+		{"id", "alm-run", "u", "m", false},
+		{"id", "alm-run", "m", "m", true}, /* made for the object that it is run for */
+		{"id", "kubectl", "m", "m", false},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(obj_unrefp) struct obj *o = obj_map();
@@ -291,13 +296,30 @@ static void test_inventory__claims_what_the_manager_applied_for_the_owner(void *
 		obj_set_str(manager, "manager", rows[i].manager);
 		obj_append(managers, manager);
 		obj_set_path(o, "metadata.managedFields", managers);
-		if (rows[i].has_owner) {
+		if (rows[i].owner) {
 			struct obj *owners = obj_list(), *owner = obj_map();
-			obj_set_str(owner, "uid", "u");
+			obj_set_str(owner, "uid", rows[i].owner);
 			obj_append(owners, owner);
 			obj_set_path(o, "metadata.ownerReferences", owners);
 		}
-		assert_int_equal(inventory_claims(o, "id", "alm-run"), rows[i].want);
+		assert_int_equal(inventory_claims(o, "id", "alm-run", rows[i].main), rows[i].want);
+	}
+}
+
+/* What counts more pieces than there can be, or none, is no count: who reads has to say that there may be more. */
+static void test_inventory__a_count_of_pieces(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		size_t want;
+	} rows[] = {{"1", 1},  {"64", 64}, {"0", 0},
+		    {"65", 0}, {"", 0},    {"x", 0},
+		    {"-1", 0}, {"3 ", 0},  {"18446744073709551617", 0}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		size_t n = 0;
+		assert_int_equal(inventory_count(rows[i].text, &n), rows[i].want != 0);
+		assert_int_equal(n, rows[i].want);
 	}
 }
 
@@ -307,6 +329,7 @@ int main(void)
 		cmocka_unit_test(test_inventory__lines_come_back_sorted),
 		cmocka_unit_test(test_inventory__a_damaged_line_is_told_by_its_number),
 		cmocka_unit_test(test_inventory__has_a_limit),
+		cmocka_unit_test(test_inventory__a_count_of_pieces),
 		cmocka_unit_test(test_inventory__ten_thousand_objects_take_a_few_pieces),
 		cmocka_unit_test(test_inventory__a_line_stays_in_its_piece),
 		cmocka_unit_test(test_inventory__what_does_not_fit_moves_to_a_later_piece),

@@ -16,12 +16,28 @@
 #define EXIT(code) "\"terminated\":{\"exitCode\":" code "}"
 #define RUNS       "\"running\":{}"
 
+struct row {
+	const char *pods, *want; /* "pod/container", " p" of the previous run */
+};
+
+static void find(const struct row *rows, size_t n, bool succeeded)
+{
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP(obj_unrefp) struct obj *pods = NULL;
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		struct error err = ERROR_INIT;
+		struct pod_log_source s;
+		assert_ok(json_parse(str_of(rows[i].pods), &pods, &err), &err);
+		if (pod_log_find(pods, succeeded, &s))
+			strbuf_addf(&b, "%s/%s%s", s.pod, s.container, s.previous ? " p" : "");
+		assert_string_equal(b.len ? b.buf : "", rows[i].want);
+	}
+}
+
 static void test_pod_log__the_newest_pod_with_a_container_that_failed(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *pods, *want; /* "pod/container", " p" of the previous run */
-	} rows[] = {
+	static const struct row rows[] = {
 		{"[]", ""},
 		{"[" POD("a", "1", MAIN(C("m", EXIT("1"), ""))) "]", "a/m"},
 		{"[" POD("a", "1", MAIN(C("m", EXIT("0"), ""))) "]", ""},
@@ -42,16 +58,25 @@ static void test_pod_log__the_newest_pod_with_a_container_that_failed(void **sta
 		{"[" POD("a", "1", MAIN(C("m", RUNS, EXIT("137")))) "]", "a/m p"},
 		{"[{\"status\":{" MAIN(C("m", EXIT("1"), "")) "}}]", ""}, /* no name */
 	};
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		CLEANUP(obj_unrefp) struct obj *pods = NULL;
-		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-		struct error err = ERROR_INIT;
-		struct pod_log_source s;
-		assert_ok(json_parse(str_of(rows[i].pods), &pods, &err), &err);
-		if (pod_log_find(pods, &s))
-			strbuf_addf(&b, "%s/%s%s", s.pod, s.container, s.previous ? " p" : "");
-		assert_string_equal(b.len ? b.buf : "", rows[i].want);
-	}
+	find(rows, ARRAY_LEN(rows), false);
+}
+
+static void test_pod_log__of_a_job_that_succeeded(void **state)
+{
+	(void)state;
+	static const struct row rows[] = {
+		{"[]", ""},
+		{"[" POD("a", "1", MAIN(C("m", RUNS, ""))) "]", ""},
+		{"[" POD("a", "1", MAIN(C("s", RUNS, "") "," C("m", EXIT("0"), ""))) "]", "a/m"},
+		{"[" POD("a", "2", MAIN(C("m", EXIT("1"), ""))) "," POD(
+			 "b", "1", MAIN(C("m", EXIT("0"), ""))) "]",
+		 "b/m"},
+		{"[" POD("a", "1", MAIN(C("m", EXIT("0"), ""))) "," POD(
+			 "b", "2", MAIN(C("m", EXIT("0"), ""))) "]",
+		 "b/m"},
+		{"[" POD("a", "1", INIT(C("i", EXIT("0"), ""))) "]", ""},
+	};
+	find(rows, ARRAY_LEN(rows), true);
 }
 
 static const char *shown(struct str text, struct strbuf *b)
@@ -86,6 +111,7 @@ static void test_pod_log__the_last_lines_are_shown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pod_log__of_a_job_that_succeeded),
 		cmocka_unit_test(test_pod_log__the_newest_pod_with_a_container_that_failed),
 		cmocka_unit_test(test_pod_log__the_last_lines_are_shown),
 	};

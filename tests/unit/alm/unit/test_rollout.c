@@ -240,6 +240,8 @@ static const struct { const char *text, *want; } bad[] = {
 	{STEP("{object: '[', action: Job}"),
 	 AT ".object: \"[\" is no pattern; \\[ is the character ["},
 	{WITH("canary: {}"), AT ".canary: only the action Canary has one"},
+	{WITH("config: {a: 1}"),
+	 AT ".config: Job reads none; only the action of a plugin does"},
 	{WITH("timeout: 30"), AT ".timeout: \"30\" is no duration from 1ms to 7d; write it like "
 	 "\"30s\" or \"5m\""},
 	{WITH("timeout: 8d"), AT ".timeout: \"8d\" is no duration from 1ms to 7d; write it like "
@@ -282,6 +284,10 @@ static const struct { const char *text, *want; } bad[] = {
 	 AT_FIELDS "[0].path: is empty; want a JSONPath like {.status.replicas}"},
 	{FIELDS("[{path: .a}]"),
 	 AT_FIELDS "[0].value: is missing; want {path: JSONPATH} or {static: VALUE}"},
+	{FIELDS("[{path: '{.a', value: {static: 1}}]"),
+	 AT_FIELDS "[0].path: \"{.a\" has one brace; want both or none"},
+	{FIELDS("[{path: .a, value: {path: '.a}'}}]"),
+	 AT_FIELDS "[0].value.path: \".a}\" has one brace; want both or none"},
 	{FIELDS("[{path: '{.a[}', value: {static: 1}}]"),
 	 AT_FIELDS "[0].path: jsonpath .a[: expected a number at byte 3"},
 	{FIELDS("[{path: .a, value: {}}]"),

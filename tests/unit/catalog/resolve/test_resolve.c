@@ -97,6 +97,67 @@ static void test_resolve__first_install_takes_the_highest(void **state)
 	assert_string_equal(r.reason, "Resolved");
 }
 
+/* Its strategy was deleted by hand: the spec may not have let it in today, and no newer one comes
+ * without what an upgrade waits for (lifecycle.md 8). */
+static void test_resolve__what_was_installed_comes_back(void **state)
+{
+	static const char text[] =
+		"0.9.5-rc.1 was installed when its strategy was deleted, and comes "
+		"back first";
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "0.9.5-rc.1", TYPE "channels: [beta]\n");
+	add(w, "0.9.10", TYPE);
+	w->in.restore = "0.9.5-rc.1";
+	w->in.range = ">=0.9.6";
+	run(w, &r);
+	assert_non_null(r.chosen);
+	assert_string_equal(r.chosen->version, "0.9.5-rc.1");
+	assert_string_equal(find(&r, "0.9.10")->reason, "NotRequested");
+	assert_string_equal(find(&r, "0.9.10")->message, text);
+	w->in.to = "0.9.10"; /* a person's word goes first */
+	run(w, &r);
+	assert_string_equal(r.chosen->version, "0.9.10");
+	assert_string_equal(find(&r, "0.9.5-rc.1")->reason, "NotRequested");
+	w->in.to = NULL;
+	w->in.restore = "0.9.3"; /* listed no more: nothing comes in its place by itself */
+	run(w, &r);
+	assert_null(r.chosen);
+	assert_string_equal(find(&r, "0.9.10")->message,
+			    "0.9.3 was installed when its strategy was deleted, and is in no "
+			    "catalog any more");
+	struct relaxation x;
+	resolve_relax(&w->in, "0.9.10", w->a, &x);
+	assert_int_equal(x.n, 1);
+	assert_string_equal(x.changes[0]->command, "alm upgrade etcd --to 0.9.10");
+}
+
+/* That version may have been made again since: it is not what was installed. */
+static void test_resolve__what_comes_back_is_the_same_archive(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "0.9.5", TYPE);
+	add(w, "0.9.10", TYPE);
+	w->in.restore = "0.9.5";
+	w->in.installed_package = "etcd-operator";
+	w->in.installed_catalog = "community";
+	w->in.installed_digest = w->index->versions[0]->digest;
+	run(w, &r);
+	assert_non_null(r.chosen);
+	assert_string_equal(r.chosen->version, "0.9.5");
+	w->in.installed_digest = "0123456789abcdef";
+	run(w, &r);
+	assert_null(r.chosen);
+	assert_string_equal(find(&r, "0.9.5")->reason, "NotRequested");
+	assert_string_equal(find(&r, "0.9.5")->message,
+			    "0.9.5 was installed when its strategy was deleted, and is another "
+			    "archive in the catalog now");
+	w->in.to = "0.9.5"; /* a person takes it */
+	run(w, &r);
+	assert_string_equal(r.chosen->version, "0.9.5");
+}
+
 static void test_resolve__no_app_takes_a_package_that_names_none(void **state)
 {
 	struct world *w = *state;
@@ -105,6 +166,21 @@ static void test_resolve__no_app_takes_a_package_that_names_none(void **state)
 	run(w, &r);
 	assert_null(r.chosen);
 	assert_string_equal(r.reason, "NoPackage");
+}
+
+/* A Catalog that nobody could read is no reason to make another. */
+static void test_resolve__a_catalog_that_was_not_read_is_there(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	resolve_run(&w->in, w->a, &r);
+	assert_non_null(
+		strstr(r.message, "(asked: none); alm catalog add NAME URL makes a catalog"));
+	w->in.n_unsynced = 1;
+	resolve_run(&w->in, w->a, &r);
+	assert_string_equal(r.reason, "CatalogNotReady");
+	assert_non_null(
+		strstr(r.message, "; 1 catalog is there and not read so far; alm status says why"));
 }
 
 static void test_resolve__a_dropped_resource_blocks_with_its_steps(void **state)
@@ -378,7 +454,10 @@ int main(void)
 		T(test_resolve__a_stored_plan_is_a_way_back),
 		T(test_resolve__what_a_catalog_has_comes_before_a_stored_plan),
 		T(test_resolve__first_install_takes_the_highest),
+		T(test_resolve__what_was_installed_comes_back),
+		T(test_resolve__what_comes_back_is_the_same_archive),
 		T(test_resolve__no_app_takes_a_package_that_names_none),
+		T(test_resolve__a_catalog_that_was_not_read_is_there),
 		T(test_resolve__a_dropped_resource_blocks_with_its_steps),
 		T(test_resolve__many_dropped_resources_are_one_step),
 		T(test_resolve__a_catalog_without_the_package_says_so),

@@ -4,7 +4,7 @@
 #include "alm/apiserver/waiting.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
-#include "tests/lib/exchange_fake.h"
+#include "tests/lib/apifake_expect.h"
 #include "tests/lib/hook_fake.h"
 #include "tests/lib/replay.h"
 #include "tests/lib/test.h"
@@ -37,18 +37,6 @@ static struct apifake *fake_new(bool with_audit, bool simulate)
 		.with_audit = with_audit, .simulate = simulate, .dial = hook_fake_dial});
 }
 
-static struct answer expect(struct apifake *f, const char *method, const char *path,
-			    const char *body, int status)
-{
-	struct answer a = apifake_do_type(
-		f, method, path, strcmp(method, "PATCH") == 0 ? MERGE : "application/json", body);
-	const char *message = obj_str(a.json, "message");
-	if (a.status != status)
-		fail_msg("%s %s: %d %s, wanted %d", method, path, a.status, message ? message : "",
-			 status);
-	return a;
-}
-
 static void expect_message(struct answer a, const char *text)
 {
 	const char *message = obj_str(a.json, "message");
@@ -69,7 +57,7 @@ static void configure(struct apifake *f, bool mutating, const char *name, const 
 		    "\"operations\":[\"*\"],\"resources\":[\"configmaps\",\"pods/eviction\","
 		    "\"serviceaccounts/token\"]}]%s}]}",
 		    mutating ? "Mutating" : "Validating", name, name, client, rest);
-	expect(f, "POST", mutating ? MUTATING : VALIDATING, b.buf, 201);
+	apifake_expect(f, "POST", mutating ? MUTATING : VALIDATING, b.buf, 201);
 }
 
 #define URL(name) "\"url\":\"https://127.0.0.1:9443/" name "\",\"caBundle\":\"Q0E=\""
@@ -88,9 +76,10 @@ static void test_hooks__a_write_waits_and_others_do_not(void **state)
 	apifake_run(f);
 	assert_int_equal(apifake_answer(f, a).status, 0);
 	assert_int_equal(hook_fake_waiting(), 1);
-	expect(f, "GET", MAPS "/a", NULL, 404);
-	expect(f, "POST", SPACE "/secrets",
-	       "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"s\"}}", 201);
+	apifake_expect(f, "GET", MAPS "/a", NULL, 404);
+	apifake_expect(f, "POST", SPACE "/secrets",
+		       "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"s\"}}",
+		       201);
 	hook_fake_release(1);
 	apifake_run(f);
 	assert_int_equal(apifake_answer(f, a).status, 201);
@@ -102,7 +91,7 @@ static void test_hooks__a_write_waits_and_others_do_not(void **state)
 	assert_int_equal(c->timeout_ns, 7 * SECOND_NS);
 	assert_string_equal(obj_str(c->review, "request.object.data.k"), "v");
 	/* what was asked about is what was stored */
-	struct answer stored = expect(f, "GET", MAPS "/a", NULL, 200);
+	struct answer stored = apifake_expect(f, "GET", MAPS "/a", NULL, 200);
 	assert_string_equal(obj_str(c->review, "request.object.metadata.uid"),
 			    obj_str(stored.json, "metadata.uid"));
 	assert_string_equal(obj_str(c->review, "request.object.metadata.creationTimestamp"),
@@ -139,7 +128,7 @@ static void test_hooks__what_changed_is_asked_again(void **state)
 	(void)state;
 	CLEANUP(apifake_freep) struct apifake *f = fake_new(false, false);
 	hook_fake_answer("/v", 200, YES);
-	expect(f, "POST", MAPS, MAP("a", ""), 201);
+	apifake_expect(f, "POST", MAPS, MAP("a", ""), 201);
 	configure(f, false, "v", URL("v"),
 		  ",\"matchConditions\":[{\"name\":\"n\",\"expression\":"
 		  "\"!has(request.options.fieldManager) || request.options.fieldManager != "
@@ -147,7 +136,8 @@ static void test_hooks__what_changed_is_asked_again(void **state)
 	hook_fake_hold(true);
 	size_t a = apifake_send(f, "PATCH", MAPS "/a", MERGE, "{\"data\":{\"first\":\"x\"}}");
 	apifake_run(f);
-	expect(f, "PATCH", MAPS "/a?fieldManager=free", "{\"data\":{\"second\":\"y\"}}", 200);
+	apifake_expect(f, "PATCH", MAPS "/a?fieldManager=free", "{\"data\":{\"second\":\"y\"}}",
+		       200);
 	hook_fake_hold(false);
 	hook_fake_release(1);
 	apifake_run(f);
@@ -168,7 +158,7 @@ static void test_hooks__what_changes_all_the_time_is_a_conflict(void **state)
 	(void)state;
 	CLEANUP(apifake_freep) struct apifake *f = fake_new(false, false);
 	hook_fake_answer("/v", 200, YES);
-	struct answer made = expect(f, "POST", MAPS, MAP("a", ""), 201);
+	struct answer made = apifake_expect(f, "POST", MAPS, MAP("a", ""), 201);
 	configure(f, false, "v", URL("v"),
 		  ",\"matchConditions\":[{\"name\":\"n\",\"expression\":"
 		  "\"!has(request.options.fieldManager) || request.options.fieldManager != "
@@ -185,14 +175,14 @@ static void test_hooks__what_changes_all_the_time_is_a_conflict(void **state)
 	for (int i = 0; i < 20 && !apifake_answer(f, a).status; i++) {
 		CLEANUP(strbuf_release) struct strbuf patch = STRBUF_INIT(128);
 		strbuf_addf(&patch, "{\"data\":{\"n\":\"%d\"}}", i);
-		expect(f, "PATCH", MAPS "/a?fieldManager=free", patch.buf, 200);
+		apifake_expect(f, "PATCH", MAPS "/a?fieldManager=free", patch.buf, 200);
 		hook_fake_release(2);
 		apifake_run(f);
 	}
 	assert_int_equal(apifake_answer(f, a).status, 409);
 	assert_int_equal(apifake_answer(f, b).status, 409);
 	assert_int_equal(hook_fake_calls(), 2 + WAITING_AGAIN_MAX);
-	assert_null(obj_path(expect(f, "GET", MAPS "/a", NULL, 200).json, "data.first"));
+	assert_null(obj_path(apifake_expect(f, "GET", MAPS "/a", NULL, 200).json, "data.first"));
 }
 
 /* The client went away: nobody waits for the answer, nothing is stored. */
@@ -209,13 +199,13 @@ static void test_hooks__a_client_that_goes(void **state)
 	apifake_run(f);
 	assert_int_equal(hook_fake_cancelled(), 1);
 	apifake_advance(f, 60 * SECOND_NS);
-	expect(f, "GET", MAPS "/a", NULL, 404);
+	apifake_expect(f, "GET", MAPS "/a", NULL, 404);
 	/* ... and neither does a server that ends */
 	(void)apifake_send(f, "POST", MAPS, NULL, MAP("b", ""));
 	apifake_run(f);
 	apifake_restart(f);
 	assert_int_equal(hook_fake_cancelled(), 2);
-	expect(f, "GET", MAPS "/b", NULL, 404);
+	apifake_expect(f, "GET", MAPS "/b", NULL, 404);
 }
 
 static void test_hooks__all_of_it_has_an_end(void **state)
@@ -233,7 +223,7 @@ static void test_hooks__all_of_it_has_an_end(void **state)
 	assert_int_equal(apifake_answer(f, a).status, 504);
 	expect_message(apifake_answer(f, a), "did not complete within");
 	assert_int_equal(hook_fake_cancelled(), 1);
-	expect(f, "GET", MAPS "/a", NULL, 404);
+	apifake_expect(f, "GET", MAPS "/a", NULL, 404);
 }
 
 /* A client may want it sooner; what is no duration is refused, but of a watch. */
@@ -266,10 +256,10 @@ static void test_hooks__a_client_says_how_long(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(256);
 		strbuf_addf(&path, MAPS "?timeout=%s", rows[i].text);
-		expect_message(expect(f, "GET", path.buf, NULL, 400), rows[i].fault);
+		expect_message(apifake_expect(f, "GET", path.buf, NULL, 400), rows[i].fault);
 	}
-	expect(f, "GET", MAPS "?timeout=-1s", NULL, 200);
-	expect(f, "GET", "/version?timeout=1h30m", NULL, 200);
+	apifake_expect(f, "GET", MAPS "?timeout=-1s", NULL, 200);
+	apifake_expect(f, "GET", "/version?timeout=1h30m", NULL, 200);
 	size_t watch = apifake_send(f, "GET", MAPS "?watch=1&timeout=x", NULL, NULL);
 	assert_int_equal(apifake_answer(f, watch).status, 200);
 	apifake_close(f, watch);
@@ -282,19 +272,19 @@ static void test_hooks__configurations_as_they_are_now(void **state)
 	CLEANUP(apifake_freep) struct apifake *f = fake_new(false, false);
 	configure(f, false, "v", URL("v"), "");
 	hook_fake_answer("/", 200, NO);
-	expect(f, "POST", MAPS, MAP("a", ""), 400);
+	apifake_expect(f, "POST", MAPS, MAP("a", ""), 400);
 	hook_fake_hold(true);
 	size_t a = apifake_send(f, "POST", MAPS, NULL, MAP("a", ""));
 	apifake_run(f);
-	expect(f, "DELETE", VALIDATING "/v", NULL, 200);
+	apifake_expect(f, "DELETE", VALIDATING "/v", NULL, 200);
 	hook_fake_release(1);
 	apifake_run(f);
 	assert_int_equal(apifake_answer(f, a).status, 201);
 	hook_fake_hold(false);
 	configure(f, false, "v", URL("w"), "");
-	expect(f, "POST", MAPS, MAP("b", ""), 400);
-	expect(f, "PATCH", VALIDATING "/v", "{\"webhooks\":null}", 200);
-	expect(f, "POST", MAPS, MAP("b", ""), 201);
+	apifake_expect(f, "POST", MAPS, MAP("b", ""), 400);
+	apifake_expect(f, "PATCH", VALIDATING "/v", "{\"webhooks\":null}", 200);
+	apifake_expect(f, "POST", MAPS, MAP("b", ""), 201);
 }
 
 /* What was read of configurations that are gone is not heaped up, and not taken away from a write that is asking. */
@@ -306,15 +296,16 @@ static void test_hooks__configurations_come_and_go(void **state)
 	hook_fake_answer("/", 200, YES);
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		configure(f, false, names[i], URL("v"), "");
-	expect(f, "POST", MAPS, MAP("a", ""), 201);
+	apifake_expect(f, "POST", MAPS, MAP("a", ""), 201);
 	assert_int_equal(hook_fake_calls(), 7);
 	for (size_t i = 3; i < ARRAY_LEN(names); i++) {
 		CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(128);
 		strbuf_addf(&path, VALIDATING "/%s", names[i]);
-		expect(f, "DELETE", path.buf, NULL, 200);
+		apifake_expect(f, "DELETE", path.buf, NULL, 200);
 	}
-	expect(f, "PATCH", VALIDATING "/b", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}", 200);
-	expect(f, "POST", MAPS, MAP("b", ""), 201);
+	apifake_expect(f, "PATCH", VALIDATING "/b", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}",
+		       200);
+	apifake_expect(f, "POST", MAPS, MAP("b", ""), 201);
 	assert_int_equal(hook_fake_calls(), 10);
 }
 
@@ -328,11 +319,11 @@ static void test_hooks__connections_are_kept_and_bounded(void **state)
 		CLEANUP(strbuf_release) struct strbuf url = STRBUF_INIT(128);
 		strbuf_addf(&url, "\"url\":\"https://127.0.0.1:%d/v\"", 1000 + i);
 		configure(f, false, "v", url.buf, "");
-		expect(f, "POST", MAPS "?dryRun=All", MAP("a", ""), 201);
-		expect(f, "POST", MAPS "?dryRun=All", MAP("a", ""), 201);
+		apifake_expect(f, "POST", MAPS "?dryRun=All", MAP("a", ""), 201);
+		apifake_expect(f, "POST", MAPS "?dryRun=All", MAP("a", ""), 201);
 		assert_true(hook_fake_dialled() <= HOOK_LINES_MAX);
 		assert_int_equal(hook_fake_dialled(), i < HOOK_LINES_MAX ? i + 1 : HOOK_LINES_MAX);
-		expect(f, "DELETE", VALIDATING "/v", NULL, 200);
+		apifake_expect(f, "DELETE", VALIDATING "/v", NULL, 200);
 	}
 }
 
@@ -345,7 +336,7 @@ static void test_hooks__conditions_have_no_namespace_object(void **state)
 	configure(f, false, "v", URL("v"),
 		  ",\"matchConditions\":[{\"name\":\"n\",\"expression\":"
 		  "\"namespaceObject != null\"}]");
-	expect(f, "POST", MAPS, MAP("a", ""), 201);
+	apifake_expect(f, "POST", MAPS, MAP("a", ""), 201);
 	assert_int_equal(hook_fake_calls(), 0);
 }
 
@@ -359,12 +350,12 @@ static void test_hooks__a_failure_is_what_the_policy_says(void **state)
 	struct error err = ERROR_INIT;
 	configure(f, false, "v", URL("v"), "");
 	hook_fake_answer("/", 0, "");
-	expect_message(expect(f, "POST", MAPS, MAP("a", ""), 500),
+	expect_message(apifake_expect(f, "POST", MAPS, MAP("a", ""), 500),
 		       "Internal error occurred: failed calling webhook \"v.example.com\": failed "
 		       "to call webhook: Post \"https://127.0.0.1:9443/v?timeout=10s\": ");
-	expect(f, "DELETE", VALIDATING "/v", NULL, 200);
+	apifake_expect(f, "DELETE", VALIDATING "/v", NULL, 200);
 	configure(f, false, "v", URL("v"), ",\"failurePolicy\":\"Ignore\"");
-	expect(f, "POST", MAPS, MAP("a", ""), 201);
+	apifake_expect(f, "POST", MAPS, MAP("a", ""), 201);
 	assert_ok(audit_row_get(apifake_audit(f), audit_last_seq(apifake_audit(f)), &row, &err),
 		  &err);
 	assert_string_equal(
@@ -377,7 +368,8 @@ static void test_hooks__a_failure_is_what_the_policy_says(void **state)
 	/* a server that calls nobody */
 	CLEANUP(apifake_freep) struct apifake *g = apifake_new(NULL);
 	configure(g, false, "v", URL("v"), "");
-	expect_message(expect(g, "POST", MAPS, MAP("a", ""), 500), "this server calls no webhooks");
+	expect_message(apifake_expect(g, "POST", MAPS, MAP("a", ""), 500),
+		       "this server calls no webhooks");
 }
 
 /* --- deletions of many --- */
@@ -393,7 +385,7 @@ static void test_hooks__many_deletions(void **state)
 			    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":"
 			    "\"m-%02d\",\"labels\":{\"many\":\"yes\"}}}",
 			    i);
-		expect(f, "POST", MAPS, b.buf, 201);
+		apifake_expect(f, "POST", MAPS, b.buf, 201);
 	}
 	configure(f, false, "v", URL("v"), "");
 	configure(f, true, "m", URL("m"), "");
@@ -402,18 +394,18 @@ static void test_hooks__many_deletions(void **state)
 	size_t a = apifake_send(f, "DELETE", MAPS "?labelSelector=many%3Dyes", NULL, NULL);
 	apifake_run(f);
 	assert_int_equal(hook_fake_waiting(), WAITING_CALLS);
-	expect(f, "GET", MAPS "/m-00", NULL, 200);
+	apifake_expect(f, "GET", MAPS "/m-00", NULL, 200);
 	hook_fake_hold(false);
 	hook_fake_release(WAITING_CALLS);
 	apifake_run(f);
 	assert_int_equal(apifake_answer(f, a).status, 200);
 	assert_int_equal(obj_len(obj_get(apifake_answer(f, a).json, "items")), 100);
 	assert_int_equal(hook_fake_calls(), 200);
-	expect(f, "GET", MAPS "/m-00", NULL, 404);
-	expect(f, "GET", MAPS "/m-99", NULL, 404);
+	apifake_expect(f, "GET", MAPS "/m-00", NULL, 404);
+	apifake_expect(f, "GET", MAPS "/m-99", NULL, 404);
 	hook_fake_answer("/v", 200, NO);
-	expect(f, "DELETE", MAPS, NULL, 400);
-	expect(f, "GET", MAPS "/kube-root-ca.crt", NULL, 200);
+	apifake_expect(f, "DELETE", MAPS, NULL, 400);
+	apifake_expect(f, "GET", MAPS "/kube-root-ca.crt", NULL, 200);
 }
 
 /* --- services --- */
@@ -438,36 +430,39 @@ static void test_hooks__a_service_is_looked_for(void **state)
 	hook_fake_answer("/s", 200, YES);
 	configure(f, false, "v", SERVICE, "");
 	expect_message(
-		expect(f, "POST", MAPS, MAP("a", ""), 500),
+		apifake_expect(f, "POST", MAPS, MAP("a", ""), 500),
 		"failed calling webhook \"v.example.com\": failed to call webhook: Post "
 		"\"https://hook.default.svc:443/s?timeout=10s\": service \"hook\" not found");
-	expect(f, "POST", SPACE "/services", A_SERVICE("\"ports\":[{\"port\":80}]"), 201);
-	expect_message(expect(f, "POST", MAPS, MAP("a", ""), 500),
+	apifake_expect(f, "POST", SPACE "/services", A_SERVICE("\"ports\":[{\"port\":80}]"), 201);
+	expect_message(apifake_expect(f, "POST", MAPS, MAP("a", ""), 500),
 		       "no service port 443 found for service \"hook\"");
-	expect(f, "PATCH", SPACE "/services/hook",
-	       "{\"spec\":{\"ports\":[{\"port\":443,\"targetPort\":8443}]}}", 200);
-	expect_message(expect(f, "POST", MAPS, MAP("a", ""), 500),
+	apifake_expect(f, "PATCH", SPACE "/services/hook",
+		       "{\"spec\":{\"ports\":[{\"port\":443,\"targetPort\":8443}]}}", 200);
+	expect_message(apifake_expect(f, "POST", MAPS, MAP("a", ""), 500),
 		       "no endpoints available for service \"hook\"");
-	expect(f, "POST", SLICES, SLICE("false"), 201);
-	expect_message(expect(f, "POST", MAPS, MAP("a", ""), 500),
+	apifake_expect(f, "POST", SLICES, SLICE("false"), 201);
+	expect_message(apifake_expect(f, "POST", MAPS, MAP("a", ""), 500),
 		       "no endpoints available for service \"hook\"");
-	expect(f, "PUT", SLICES "/hook-1", SLICE("true"), 200);
-	expect(f, "POST", MAPS, MAP("a", ""), 201);
+	apifake_expect(f, "PUT", SLICES "/hook-1", SLICE("true"), 200);
+	apifake_expect(f, "POST", MAPS, MAP("a", ""), 201);
 	assert_int_equal(hook_fake_calls(), 1);
 	assert_string_equal(hook_fake_call(0)->base_url, "https://10.9.8.7:8443");
 	assert_string_equal(hook_fake_call(0)->server_name, "hook.default.svc");
 	assert_string_equal(hook_fake_call(0)->path, "/s?timeout=10s");
-	expect(f, "DELETE", SLICES "/hook-1", NULL, 200);
-	expect(f, "POST", SPACE "/endpoints",
-	       "{\"apiVersion\":\"v1\",\"kind\":\"Endpoints\",\"metadata\":{\"name\":\"hook\"},"
-	       "\"subsets\":[{\"addresses\":[{\"ip\":\"10.9.8.6\"}],\"ports\":[{\"port\":9443}]}]}",
-	       201);
-	expect(f, "POST", MAPS, MAP("b", ""), 201);
+	apifake_expect(f, "DELETE", SLICES "/hook-1", NULL, 200);
+	apifake_expect(
+		f, "POST", SPACE "/endpoints",
+		"{\"apiVersion\":\"v1\",\"kind\":\"Endpoints\",\"metadata\":{\"name\":\"hook\"},"
+		"\"subsets\":[{\"addresses\":[{\"ip\":\"10.9.8.6\"}],\"ports\":[{\"port\":9443}]}]"
+		"}",
+		201);
+	apifake_expect(f, "POST", MAPS, MAP("b", ""), 201);
 	assert_string_equal(hook_fake_call(1)->base_url, "https://10.9.8.6:9443");
-	expect(f, "DELETE", SPACE "/services/hook", NULL, 200);
-	expect(f, "POST", SPACE "/services",
-	       A_SERVICE("\"type\":\"ExternalName\",\"externalName\":\"host.example.com\""), 201);
-	expect(f, "POST", MAPS, MAP("c", ""), 201);
+	apifake_expect(f, "DELETE", SPACE "/services/hook", NULL, 200);
+	apifake_expect(f, "POST", SPACE "/services",
+		       A_SERVICE("\"type\":\"ExternalName\",\"externalName\":\"host.example.com\""),
+		       201);
+	apifake_expect(f, "POST", MAPS, MAP("c", ""), 201);
 	assert_string_equal(hook_fake_call(2)->base_url, "https://host.example.com:443");
 	assert_string_equal(hook_fake_call(2)->server_name, "hook.default.svc");
 }
@@ -477,18 +472,21 @@ static void test_hooks__simulated_pods_answer_nothing(void **state)
 {
 	(void)state;
 	CLEANUP(apifake_freep) struct apifake *f = fake_new(false, true);
-	expect(f, "POST", SPACE "/services",
-	       A_SERVICE("\"selector\":{\"app\":\"h\"},\"ports\":[{\"port\":443,\"targetPort\":"
-			 "8443}]"),
-	       201);
+	apifake_expect(
+		f, "POST", SPACE "/services",
+		A_SERVICE("\"selector\":{\"app\":\"h\"},\"ports\":[{\"port\":443,\"targetPort\":"
+			  "8443}]"),
+		201);
 	configure(f, false, "v", SERVICE, "");
-	expect_message(expect(f, "POST", MAPS, MAP("a", ""), 500), "no endpoints available");
-	expect(f, "POST", SPACE "/pods",
-	       "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"labels\":{"
-	       "\"app\":\"h\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}",
-	       201);
+	expect_message(apifake_expect(f, "POST", MAPS, MAP("a", ""), 500),
+		       "no endpoints available");
+	apifake_expect(
+		f, "POST", SPACE "/pods",
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"labels\":{"
+		"\"app\":\"h\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}",
+		201);
 	apifake_advance(f, 10 * SECOND_NS);
-	struct answer a = expect(f, "POST", MAPS, MAP("a", ""), 201);
+	struct answer a = apifake_expect(f, "POST", MAPS, MAP("a", ""), 201);
 	assert_int_equal(hook_fake_calls(), 0);
 	assert_string_equal(
 		http_header(a.headers, "Warning"),
@@ -506,16 +504,17 @@ static void test_hooks__subresources_with_a_body(void **state)
 	hook_fake_answer("/", 200, NO);
 	static const char token[] = "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":"
 				    "\"TokenRequest\",\"spec\":{}}";
-	expect(f, "POST", SPACE "/serviceaccounts/default/token", token, 400);
+	apifake_expect(f, "POST", SPACE "/serviceaccounts/default/token", token, 400);
 	assert_string_equal(obj_str(hook_fake_call(0)->review, "request.kind.kind"),
 			    "TokenRequest");
 	assert_string_equal(obj_str(hook_fake_call(0)->review, "request.subResource"), "token");
 	hook_fake_answer("/", 200, YES);
-	expect(f, "POST", SPACE "/serviceaccounts/default/token", token, 201);
+	apifake_expect(f, "POST", SPACE "/serviceaccounts/default/token", token, 201);
 	configure(f, true, "m", URL("m"), "");
 	hook_fake_answer("/m", 200, MADE);
-	expect_message(expect(f, "POST", SPACE "/serviceaccounts/default/token", token, 500),
-		       "attempted to modify the object, which is not supported for this operation");
+	expect_message(
+		apifake_expect(f, "POST", SPACE "/serviceaccounts/default/token", token, 500),
+		"attempted to modify the object, which is not supported for this operation");
 }
 
 /* A review is created, too: webhooks may refuse it, and cannot change it here; policies are not about it. */
@@ -535,13 +534,13 @@ static void test_hooks__reviews(void **state)
 			     "\"apiVersions\":[\"*\"],\"operations\":[\"CREATE\"],\"resources\":["
 			     "\"selfsubjectaccessreviews\"]}]}]}";
 	CLEANUP(apifake_freep) struct apifake *f = fake_new(false, false);
-	expect(f, "POST", VALIDATING, about_reviews, 201);
+	apifake_expect(f, "POST", VALIDATING, about_reviews, 201);
 	hook_fake_answer("/r", 200, NO);
-	expect(f, "POST", ACCESS, review, 400);
+	apifake_expect(f, "POST", ACCESS, review, 400);
 	assert_string_equal(obj_str(hook_fake_call(0)->review, "request.kind.kind"),
 			    "SelfSubjectAccessReview");
 	hook_fake_answer("/r", 200, YES);
-	struct answer a = expect(f, "POST", ACCESS, review, 201);
+	struct answer a = apifake_expect(f, "POST", ACCESS, review, 201);
 	assert_true(obj_flag(a.json, "status.allowed", false));
 #undef ACCESS
 }
@@ -551,15 +550,17 @@ static void test_hooks__the_server_itself_does_not_ask(void **state)
 {
 	(void)state;
 	CLEANUP(apifake_freep) struct apifake *f = fake_new(false, false);
-	expect(f, "POST", "/api/v1/namespaces",
-	       "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"n\"}}", 201);
-	expect(f, "POST", "/api/v1/namespaces/n/configmaps", MAP("a", ""), 201);
+	apifake_expect(
+		f, "POST", "/api/v1/namespaces",
+		"{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"n\"}}",
+		201);
+	apifake_expect(f, "POST", "/api/v1/namespaces/n/configmaps", MAP("a", ""), 201);
 	configure(f, false, "v", URL("v"), "");
 	hook_fake_answer("/", 200, NO);
-	expect(f, "DELETE", "/api/v1/namespaces/n/configmaps/a", NULL, 400);
-	expect(f, "DELETE", "/api/v1/namespaces/n", NULL, 200);
+	apifake_expect(f, "DELETE", "/api/v1/namespaces/n/configmaps/a", NULL, 400);
+	apifake_expect(f, "DELETE", "/api/v1/namespaces/n", NULL, 200);
 	apifake_advance(f, 10 * SECOND_NS);
-	expect(f, "GET", "/api/v1/namespaces/n", NULL, 404);
+	apifake_expect(f, "GET", "/api/v1/namespaces/n", NULL, 404);
 	assert_int_equal(hook_fake_calls(), 1);
 }
 
@@ -581,14 +582,14 @@ static void test_hooks__what_is_the_servers_stays_so(void **state)
 				"MS0wMVQwMDowMDowMFoiLCJkZWxldGlvblRpbWVzdGFtcCI6IjIwMjAtMDEtMDFUMD"
 				"A6MDA6MDBaIiwiZmlu"
 				"YWxpemVycyI6WyJleGFtcGxlLmNvbS94Il19fV0=\""));
-	struct answer a = expect(f, "POST", MAPS, MAP("a", ""), 201);
+	struct answer a = apifake_expect(f, "POST", MAPS, MAP("a", ""), 201);
 	assert_int_equal(obj_len(obj_path(a.json, "metadata.finalizers")), 1);
 	assert_null(obj_path(a.json, "metadata.deletionTimestamp"));
 	assert_null(obj_path(a.json, "metadata.generation"));
 	assert_int_equal(strlen(obj_str(a.json, "metadata.uid")), 36);
 	assert_string_not_equal(obj_str(a.json, "metadata.creationTimestamp"),
 				"2020-01-01T00:00:00Z");
-	struct answer b = expect(f, "PATCH", MAPS "/a", "{\"data\":{\"k\":\"v\"}}", 200);
+	struct answer b = apifake_expect(f, "PATCH", MAPS "/a", "{\"data\":{\"k\":\"v\"}}", 200);
 	assert_null(obj_path(b.json, "metadata.deletionTimestamp"));
 	assert_string_equal(obj_str(a.json, "metadata.uid"), obj_str(b.json, "metadata.uid"));
 }
@@ -612,7 +613,7 @@ static void test_hooks__what_they_say_is_bounded(void **state)
 		strbuf_addf(&b, ",\"k%d\":\"v\"", i);
 	strbuf_adds(&b, "}}}");
 	hook_fake_answer("/v", 200, b.buf);
-	struct answer a = expect(f, "POST", MAPS, MAP("a", ""), 201);
+	struct answer a = apifake_expect(f, "POST", MAPS, MAP("a", ""), 201);
 	assert_string_equal(http_header(a.headers, "Warning"), "299 - \"a  X: y [1m\"");
 	assert_ok(audit_row_get(apifake_audit(f), audit_last_seq(apifake_audit(f)), &row, &err),
 		  &err);
@@ -630,7 +631,7 @@ static void test_hooks__mutations_are_in_the_log(void **state)
 	struct error err = ERROR_INIT;
 	configure(f, true, "m", URL("m"), "");
 	hook_fake_answer("/m", 200, MADE);
-	struct answer a = expect(f, "POST", MAPS, MAP("a", "\"k\":\"v\""), 201);
+	struct answer a = apifake_expect(f, "POST", MAPS, MAP("a", "\"k\":\"v\""), 201);
 	assert_string_equal(obj_str(a.json, "data.made"), "here");
 	assert_ok(audit_row_get(apifake_audit(f), audit_last_seq(apifake_audit(f)), &row, &err),
 		  &err);

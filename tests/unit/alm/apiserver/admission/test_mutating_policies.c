@@ -4,7 +4,7 @@
 
 #include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
-#include "tests/lib/exchange_fake.h"
+#include "tests/lib/apifake_expect.h"
 #include "tests/lib/hook_fake.h"
 #include "tests/lib/replay.h"
 #include "tests/lib/test.h"
@@ -27,20 +27,6 @@ static void test_mutating_policies__answers_are_those_of_a_real_server(void **st
 	"\"operations\":["                                                              \
 	"\"*\"]}"
 
-static struct answer expect(struct apifake *f, const char *method, const char *path,
-			    const char *body, int status)
-{
-	struct answer a = apifake_do_type(
-		f, method, path,
-		strcmp(method, "PATCH") == 0 ? "application/merge-patch+json" : "application/json",
-		body);
-	const char *message = obj_str(a.json, "message");
-	if (a.status != status)
-		fail_msg("%s %s: %d %s, wanted %d", method, path, a.status, message ? message : "",
-			 status);
-	return a;
-}
-
 /* A policy with a binding of its name; apply: what it applies. */
 static void enforce(struct apifake *f, const char *name, const char *apply, const char *again)
 {
@@ -51,17 +37,17 @@ static void enforce(struct apifake *f, const char *name, const char *apply, cons
 		    "\"mutations\":[{\"patchType\":\"ApplyConfiguration\","
 		    "\"applyConfiguration\":{\"expression\":\"%s\"}}]}}",
 		    name, again, apply);
-	expect(f, "POST", POLICIES, b.buf, 201);
+	apifake_expect(f, "POST", POLICIES, b.buf, 201);
 	strbuf_truncate(&b, 0);
 	strbuf_addf(&b, "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"policyName\":\"%s\"}}", name,
 		    name);
-	expect(f, "POST", BINDINGS, b.buf, 201);
+	apifake_expect(f, "POST", BINDINGS, b.buf, 201);
 }
 
 static void expect_log(struct apifake *f, const char *want)
 {
-	struct answer a =
-		expect(f, "POST", MAPS "?dryRun=All", "{\"metadata\":{\"name\":\"m\"}}", 201);
+	struct answer a = apifake_expect(f, "POST", MAPS "?dryRun=All",
+					 "{\"metadata\":{\"name\":\"m\"}}", 201);
 	assert_string_equal(obj_str(a.json, "data.log"), want);
 	apifake_forget(f);
 }
@@ -97,15 +83,16 @@ static void test_mutating_policies__as_they_are_now(void **state)
 	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
 	enforce(f, "p", LOG("x"), "Never");
 	expect_log(f, "x");
-	expect(f, "PATCH", POLICIES "/p",
-	       "{\"spec\":{\"mutations\":[{\"patchType\":\"JSONPatch\",\"jsonPatch\":{"
-	       "\"expression\":\"[JSONPatch{op: 'add', path: '/data', value: {'log': 'y'}}]\"}}]}}",
-	       200);
+	apifake_expect(f, "PATCH", POLICIES "/p",
+		       "{\"spec\":{\"mutations\":[{\"patchType\":\"JSONPatch\",\"jsonPatch\":{"
+		       "\"expression\":\"[JSONPatch{op: 'add', path: '/data', value: {'log': "
+		       "'y'}}]\"}}]}}",
+		       200);
 	expect_log(f, "y");
 	apifake_restart(f);
 	expect_log(f, "y");
-	expect(f, "DELETE", POLICIES "/p", NULL, 200);
-	struct answer a = expect(f, "POST", MAPS, "{\"metadata\":{\"name\":\"m\"}}", 201);
+	apifake_expect(f, "DELETE", POLICIES "/p", NULL, 200);
+	struct answer a = apifake_expect(f, "POST", MAPS, "{\"metadata\":{\"name\":\"m\"}}", 201);
 	assert_null(obj_str(a.json, "data.log"));
 }
 
@@ -115,12 +102,12 @@ static void test_mutating_policies__nobody_owns_it(void **state)
 	(void)state;
 	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
 	enforce(f, "p", "Object{metadata: Object.metadata{labels: {'made': 'here'}}}", "Never");
-	struct answer a = expect(f, "POST", MAPS,
-				 "{\"metadata\":{\"name\":\"m\"},\"data\":{\"a\":\"b\"}}", 201);
+	struct answer a = apifake_expect(
+		f, "POST", MAPS, "{\"metadata\":{\"name\":\"m\"},\"data\":{\"a\":\"b\"}}", 201);
 	assert_string_equal(obj_str(a.json, "metadata.labels.made"), "here");
 	CLEANUP(xfreep) char *managers = json_text(obj_path(a.json, "metadata.managedFields"));
 	assert_null(strstr(managers, "f:made"));
-	a = expect(f, "PUT", MAPS "/m", "{\"metadata\":{\"name\":\"m\"}}", 200);
+	a = apifake_expect(f, "PUT", MAPS "/m", "{\"metadata\":{\"name\":\"m\"}}", 200);
 	assert_string_equal(obj_str(a.json, "metadata.labels.made"), "here");
 }
 
@@ -134,22 +121,23 @@ static void test_mutating_policies__budgets(void **state)
 		"Object{data: {'n': string(" TEN ".map(a," TEN ".map(b," TEN ".map(c," TEN
 		".map(d," TEN ".map(e," TEN ".map(f, a+b+c+d+e+f)))))).size())}}",
 		"Never");
-	struct answer a = expect(f, "POST", MAPS, "{\"metadata\":{\"name\":\"m\"}}", 403);
+	struct answer a = apifake_expect(f, "POST", MAPS, "{\"metadata\":{\"name\":\"m\"}}", 403);
 	assert_non_null(strstr(obj_str(a.json, "message"), "cost limit exceeded"));
 	assert_string_equal(obj_str(a.json, "reason"), "Invalid");
 #undef TEN
 	/* one text, named ten thousand times */
-	expect(f, "PATCH", POLICIES "/p",
-	       "{\"spec\":{\"mutations\":[{\"patchType\":\"JSONPatch\",\"jsonPatch\":{"
-	       "\"expression\":"
-	       "\"object.data.many.split('').map(c, JSONPatch{op: 'add', path: '/data/x', value: "
-	       "object.data.many})\"}}]}}",
-	       200);
+	apifake_expect(
+		f, "PATCH", POLICIES "/p",
+		"{\"spec\":{\"mutations\":[{\"patchType\":\"JSONPatch\",\"jsonPatch\":{"
+		"\"expression\":"
+		"\"object.data.many.split('').map(c, JSONPatch{op: 'add', path: '/data/x', value: "
+		"object.data.many})\"}}]}}",
+		200);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
 	strbuf_adds(&b, "{\"metadata\":{\"name\":\"m\"},\"data\":{\"many\":\"");
 	strbuf_pad(&b, 'x', 9000);
 	strbuf_adds(&b, "\"}}");
-	a = expect(f, "POST", MAPS, b.buf, 403);
+	a = apifake_expect(f, "POST", MAPS, b.buf, 403);
 	assert_non_null(strstr(obj_str(a.json, "message"), "too large"));
 }
 
@@ -172,7 +160,7 @@ static void build_on(struct apifake *f, size_t n, const char *first, const char 
 		    "],\"mutations\":[{\"patchType\":\"JSONPatch\",\"jsonPatch\":{\"expression\":"
 		    "\"[JSONPatch{op: 'add', path: '/data', value: %s}]\"}}]}}",
 		    patch);
-	expect(f, "PATCH", POLICIES "/p", b.buf, 200);
+	apifake_expect(f, "PATCH", POLICIES "/p", b.buf, 200);
 }
 
 /* A value of few pieces may be as large as one likes, and as deep; it costs what its JSON would. */
@@ -182,17 +170,17 @@ static void test_mutating_policies__what_is_built_is_bounded(void **state)
 	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
 	enforce(f, "p", LOG("x"), "Never");
 	build_on(f, 40, "[1]", "[#, #]", "Object{n: variables.v40}");
-	struct answer a = expect(f, "POST", MAPS, "{\"metadata\":{\"name\":\"m\"}}", 403);
+	struct answer a = apifake_expect(f, "POST", MAPS, "{\"metadata\":{\"name\":\"m\"}}", 403);
 	assert_non_null(strstr(obj_str(a.json, "message"), "too large"));
 	build_on(f, 100, "{'a': 1}", "{'a': {'a': {'a': #}}}", "variables.v100");
-	a = expect(f, "POST", MAPS, "{\"metadata\":{\"name\":\"m\"}}", 403);
+	a = apifake_expect(f, "POST", MAPS, "{\"metadata\":{\"name\":\"m\"}}", 403);
 	assert_non_null(strstr(obj_str(a.json, "message"), "deeper than 256"));
 	build_on(f, 1, "object.data.many", "#", "variables.v1.split('').map(c, {variables.v1: c})");
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
 	strbuf_adds(&b, "{\"metadata\":{\"name\":\"m\"},\"data\":{\"many\":\"");
 	strbuf_pad(&b, 'x', 9000);
 	strbuf_adds(&b, "\"}}");
-	a = expect(f, "POST", MAPS, b.buf, 403);
+	a = apifake_expect(f, "POST", MAPS, b.buf, 403);
 	assert_non_null(strstr(obj_str(a.json, "message"), "too large"));
 }
 

@@ -86,8 +86,8 @@ static void check_recorded(struct str line)
 	CLEANUP(obj_unrefp) struct obj *want = obj_copy(obj_get(c, "json"));
 	const struct api_type *t = api_type_of_kind(obj_str(o, "apiVersion"), obj_str(o, "kind"));
 	assert_non_null(t);
-	assert_ok(api_decode(t, o, NULL, NULL, &err), &err);
-	assert_ok(api_decode(t, want, NULL, NULL, &err), &err);
+	assert_ok(api_decode(t, API_JSON_TEXT, o, NULL, NULL, &err), &err);
+	assert_ok(api_decode(t, API_JSON_TEXT, want, NULL, NULL, &err), &err);
 	if (obj_equal(o, want))
 		return;
 	CLEANUP(xfreep) char *x = json_text(want);

@@ -48,6 +48,23 @@ static void test_overview__nothing_is_declared(void **state)
 	expect(NONE, NONE, NONE, "No app is declared: `kubectl create -f` an AppType.\n");
 }
 
+/* What took too long is said once, as the state that it is now. */
+static void test_overview__an_overdue_state_is_told_once(void **state)
+{
+	(void)state;
+	expect(APP("etcd", "Manual",
+		   "    conditions:\n" READY(
+			   "False", "Unresolved",
+			   "catalog a was never read") "    - {type: StateOverdue, status: "
+						       "\"True\", reason: Resolving, message: \""
+						       "catalog a was never read\"}\n"),
+	       NONE, NONE,
+	       "APP    INSTALLED   AVAILABLE   MODE     READY   STATE\n"
+	       "etcd   -           -           Manual   False   Unresolved\n\n"
+	       "etcd: Unresolved: catalog a was never read\n"
+	       "  next: alm why etcd\n");
+}
+
 static void test_overview__what_the_server_suffers_from_comes_first(void **state)
 {
 	(void)state;
@@ -249,11 +266,11 @@ static void test_overview__time_and_mode_hold_a_version_back(void **state)
 		    "next: kubectl patch apptype etcd --type=merge -p "
 		    "'{\"spec\":{\"paused\":false}}'\n");
 	expect_gate("Soaking", "0.9.6; Soaking until Fri 18:00Z",
-		    "etcd 0.9.6: Soaking: Soaking until Fri 18:00Z\n  next: nothing to do, it goes "
+		    "etcd 0.9.6: Soaking: until Fri 18:00Z\n  next: nothing to do, it goes "
 		    "on by "
 		    "itself\n");
 	expect_gate("Unreadable", "0.9.6; Unreadable: spec.upgrade.soak: \\\"x\\\" is no duration",
-		    "etcd 0.9.6: Unreadable: Unreadable: spec.upgrade.soak: \"x\" is no "
+		    "etcd 0.9.6: Unreadable: spec.upgrade.soak: \"x\" is no "
 		    "duration\n  next: kubectl edit apptype etcd\n");
 	expect_gate("NewerInstallable", "0.9.6", "Nothing waits.\n");
 }
@@ -477,6 +494,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_overview__nothing_is_declared),
+		cmocka_unit_test(test_overview__an_overdue_state_is_told_once),
 		cmocka_unit_test(test_overview__what_the_server_suffers_from_comes_first),
 		cmocka_unit_test(test_overview__all_is_well),
 		cmocka_unit_test(test_overview__a_person_is_asked),

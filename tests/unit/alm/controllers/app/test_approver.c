@@ -1,6 +1,7 @@
 /* Is spec.approvedBy who approved: only with deploy/approver.yaml, as it stands, in time. */
 #include "tests/lib/test.h"
 
+#include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "alm/controllers/app/approver.h"
 #include "alm/controllers/work/works.h"
@@ -8,14 +9,22 @@
 #include "alm/obj/yaml.h"
 #include "tests/lib/view_fake.h"
 
-#define STRATEGY                                                                       \
-	"{\"kind\":\"InstallStrategy\",\"metadata\":{\"name\":\"s\",\"uid\":\"u\","    \
-	"\"generation\":2,\"managedFields\":[{\"manager\":\"kubectl\",\"time\":"       \
-	"\"2030-01-02T08:00:10Z\",\"fieldsV1\":{\"f:spec\":{\"f:approvedBy\":{}}}}]}," \
+#define APPROVED "2030-01-02T08:00:10Z"
+#define STRATEGY                                                                    \
+	"{\"kind\":\"InstallStrategy\",\"metadata\":{\"name\":\"s\",\"uid\":\"u\"," \
+	"\"generation\":2,\"managedFields\":[{\"manager\":\"kubectl\",\"time\":"    \
+	"\"" APPROVED "\",\"fieldsV1\":{\"f:spec\":{\"f:approvedBy\":{}}}}]},"      \
 	"\"spec\":{\"approved\":true,\"approvedBy\":\"alice\"}}"
 #define WEBHOOK_ID "approver-webhook:u:2"
 #define OLD        "2030-01-02T08:00:00Z"
 #define YOUNG      "2030-01-02T08:00:08Z"
+
+static int64_t time_of(const char *text)
+{
+	int64_t ns;
+	assert_true(clock_parse(str_of(text), &ns));
+	return ns;
+}
 
 struct world {
 	struct view_fake f;
@@ -195,6 +204,7 @@ static void test_approver__one_that_was_changed_is_seen_before_the_approval(void
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct world w;
 		setup(&w);
+		w.f.view.now_ns = time_of(APPROVED);
 		if (rows[i].before)
 			stands(&w, BEFORE, rows[i].before, rows[i].uid);
 		stands(&w, "approver:u:2", rows[i].after, "p");
@@ -203,6 +213,19 @@ static void test_approver__one_that_was_changed_is_seen_before_the_approval(void
 		assert_int_equal(known(&w), rows[i].want);
 		view_fake_release(&w.f);
 	}
+}
+
+/* Changed by who then approves, and seen only afterwards. */
+static void test_approver__a_look_after_the_approval_is_none(void **state)
+{
+	(void)state;
+	struct world w;
+	setup(&w);
+	w.f.view.now_ns = time_of(APPROVED) + 1;
+	stands(&w, BEFORE, 3, "p");
+	stands(&w, "approver:u:2", 3, "p");
+	assert_int_equal(known(&w), APPROVER_CLAIMED);
+	view_fake_release(&w.f);
 }
 
 static void test_approver__it_looks_while_an_approval_is_waited_for(void **state)
@@ -257,6 +280,7 @@ int main(void)
 		cmocka_unit_test(test_approver__the_server_of_alm_ties_it),
 		cmocka_unit_test(test_approver__a_webhook_of_ours_ties_it_too),
 		cmocka_unit_test(test_approver__one_that_was_changed_is_seen_before_the_approval),
+		cmocka_unit_test(test_approver__a_look_after_the_approval_is_none),
 		cmocka_unit_test(test_approver__it_looks_while_an_approval_is_waited_for),
 		cmocka_unit_test(test_approver__a_right_that_is_missing_is_named),
 	};

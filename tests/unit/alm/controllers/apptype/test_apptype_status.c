@@ -46,23 +46,22 @@ static const char *const reasons[] = {"Malformed",
 				      "AmbiguousSource",
 				      "CatalogNotReady"};
 
-/* An app that runs and lacks nothing, of which this was said in the pass before. */
-static struct obj *shown_after(struct view_fake *f, const char *type, const char *reason)
+/* What is shown of an app that runs ALM's strategy of 0.9.4, after this status. */
+static struct obj *shown(struct view_fake *f, const char *status)
 {
 	struct error err = ERROR_INIT;
-	view_fake_init(f);
 	struct strategy_ref s = {
 		.o = view_fake_obj(f,
 				   "{\"metadata\":{\"name\":\"s\",\"uid\":\"u\"},\"status\":{}}"),
 		.version = "0.9.4",
+		.sha256 = "d4",
+		.by_alm = true,
 		.phase = PHASE_SUCCEEDED};
 	const char *text = arena_fmt(
 		f->a,
 		"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\",\"uid\":\"a\"},\"spec\":{},"
-		"\"status\":{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\",\"reason\":"
-		"\"Installed\"},{\"type\":\"%s\",\"status\":\"True\",\"reason\":\"%s\",\"message\":"
-		"\"then\"}]}}",
-		type, reason);
+		"\"status\":%s}",
+		status);
 	struct app app = {.o = view_fake_obj(f, text),
 			  .installed = &s,
 			  .mode = "Automatic",
@@ -78,6 +77,17 @@ static struct obj *shown_after(struct view_fake *f, const char *type, const char
 	struct obj *o = obj_keep(f->a, obj_map());
 	obj_set(o, "status", obj_ref(x->body));
 	return o;
+}
+
+/* An app that runs and lacks nothing, of which this was said in the pass before. */
+static struct obj *shown_after(struct view_fake *f, const char *type, const char *reason)
+{
+	view_fake_init(f);
+	return shown(f, arena_fmt(f->a,
+				  "{\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\","
+				  "\"reason\":\"Installed\"},{\"type\":\"%s\",\"status\":\"True\","
+				  "\"reason\":\"%s\",\"message\":\"then\"}]}",
+				  type, reason));
 }
 
 static void test_apptype_status__no_reason_outlives_its_cause(void **state)
@@ -97,10 +107,26 @@ static void test_apptype_status__no_reason_outlives_its_cause(void **state)
 		}
 }
 
+/* The way back to 0.9.4 after its catalog dropped it: the digest was another version's. */
+static void test_apptype_status__the_digest_is_of_the_version(void **state)
+{
+	struct view_fake f;
+	(void)state;
+	view_fake_init(&f);
+	const struct obj *o = shown(&f, "{\"source\":{\"package\":\"p\",\"catalog\":\"c\","
+					"\"version\":\"0.9.6\",\"digest\":\"d6\"}}");
+	assert_string_equal(obj_str(o, "status.source.version"), "0.9.4");
+	assert_string_equal(obj_str(o, "status.source.digest"), "d4");
+	assert_string_equal(obj_str(o, "status.source.package"), "p");
+	assert_string_equal(obj_str(o, "status.source.catalog"), "c");
+	view_fake_release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_apptype_status__no_reason_outlives_its_cause),
+		cmocka_unit_test(test_apptype_status__the_digest_is_of_the_version),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

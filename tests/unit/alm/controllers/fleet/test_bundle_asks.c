@@ -90,6 +90,46 @@ static void test_bundle_asks__what_is_compared_stays_in_the_entry(void **state)
 	assert_int_equal(strlen(obj_str(w.logged, "digest")), 64);
 }
 
+/* An approval of deletes that is taken says nothing more; one that does nothing says why. */
+static void test_bundle_asks__deletes_that_are_not_approved(void **state)
+{
+	(void)state;
+	/* clang-format off */
+	static const struct { const char *prune, *instances, *why; } rows[] = {
+		{"{\"commit\":\"c\",\"plan\":\"p\"}", "[]", NULL},
+		{"{\"commit\":\"c\"}", "[]", NULL},
+		{"{\"commit\":\"c\"}", "[{\"name\":\"a\"}]", "plan is missing"},
+		{"{\"commit\":\"c\",\"plan\":\"before\"}", "[]", "plan is not status.revisionDigest"},
+		{"{\"commit\":\"other\"}", "[]", "commit is not status.commit"},
+		{"{\"commit\":\"next\",\"plan\":\"q\"}", "[]", NULL}, /* read, and not shown yet */
+		{"{\"commit\":\"c\",\"orphans\":\"o\"}", "[]", NULL},
+		{"{\"commit\":\"c\",\"orphans\":\"before\"}", "[]", "orphans is not status.orphansDigest"},
+	};
+	/* clang-format on */
+	const struct bundle_now now = {
+		.read = view_fake_obj(&w.f, "{\"commit\":\"next\",\"digest\":\"q\"}")};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct obj *o = view_fake_obj(&w.f, BUNDLE);
+		obj_set(o, "spec", obj_map());
+		obj_set_path(o, "spec.approvals.prune",
+			     obj_ref(view_fake_obj(&w.f, rows[i].prune)));
+		obj_set_path(o, "spec.instances", obj_ref(view_fake_obj(&w.f, rows[i].instances)));
+		obj_set(o, "status",
+			obj_ref(view_fake_obj(&w.f, "{\"commit\":\"c\",\"revisionDigest\":\"p\","
+						    "\"orphansDigest\":\"o\"}")));
+		bundle_asks_plan(&w.f.view, o, &now, view_fake_plan(&w.f));
+		assert_int_equal(view_fake_count(&w.f, ACT_ROW), 1);
+		const struct action *x = w.f.plan.head;
+		assert_string_equal(x->reason, "PruneApproved");
+		if (!rows[i].why && !x->message && !x->event_type)
+			continue;
+		if (!rows[i].why || !x->message || !strstr(x->message, rows[i].why))
+			fail_msg("row %zu: %s", i, x->message ? x->message : "nothing is told");
+		assert_string_equal(x->event_type, "Warning");
+		assert_string_equal(obj_str(x->body, "message"), x->message);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -97,6 +137,8 @@ int main(void)
 			test_bundle_asks__a_reason_is_told_once_however_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_bundle_asks__what_is_compared_stays_in_the_entry, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bundle_asks__deletes_that_are_not_approved,
+						setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

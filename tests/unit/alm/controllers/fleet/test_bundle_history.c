@@ -42,6 +42,66 @@ static void test_bundle_history__the_newest_are_kept(void **state)
 	assert_string_equal(obj_str(bundle_history_before(bundle), "commit"), "0000014");
 }
 
+/* alm rollback, where that is to go; and that it is Synced. */
+static void back(struct obj *bundle, const char *want)
+{
+	const struct obj *o = bundle_history_before(bundle);
+	if (!want) {
+		assert_null(o);
+		return;
+	}
+	assert_non_null(o);
+	assert_string_equal(obj_str(o, "commit"), want);
+	obj_set_path(bundle, "spec.source.git.commit", obj_string(want));
+}
+
+static void synced(struct obj *bundle, const char *commit)
+{
+	bundle_history_leave(obj_need_map(bundle, "status"),
+			     obj_str(bundle, "spec.source.git.commit"));
+	add(bundle, commit);
+}
+
+static void test_bundle_history__back_again_goes_further_back(void **state)
+{
+	(void)state;
+	CLEANUP(obj_unrefp) struct obj *bundle = obj_map();
+	synced(bundle, "aaaaaaa");
+	synced(bundle, "bbbbbbb");
+	synced(bundle, "ccccccc"); /* bad */
+	back(bundle, "bbbbbbb");
+	back(bundle, "aaaaaaa"); /* at once: it is not there yet, or failed */
+	back(bundle, NULL);
+	obj_set_path(bundle, "spec.source.git.commit", obj_string("bbbbbbb"));
+	synced(bundle, "bbbbbbb"); /* b c b a */
+	back(bundle, "aaaaaaa");
+	synced(bundle, "aaaaaaa");
+	back(bundle, NULL); /* and not to c or b */
+	obj_del_path(bundle, "spec.source.git.commit");
+	synced(bundle, "ccccccc"); /* the head again, by its own will */
+	back(bundle, "aaaaaaa");
+	obj_del_path(bundle, "spec.source.git.commit");
+	synced(bundle, "ddddddd");
+	back(bundle, "ccccccc"); /* it was Synced since */
+}
+
+/* Who holds each revision by its commit goes forward by that. */
+static void test_bundle_history__a_pin_to_a_new_one_leaves_none(void **state)
+{
+	(void)state;
+	CLEANUP(obj_unrefp) struct obj *bundle = obj_map();
+	synced(bundle, "aaaaaaa");
+	obj_set_path(bundle, "spec.source.git.commit", obj_string("bbbbbbb"));
+	back(bundle, "aaaaaaa"); /* b failed */
+	obj_set_path(bundle, "spec.source.git.commit", obj_string("bbbbbbb"));
+	synced(bundle, "bbbbbbb");
+	back(bundle, "aaaaaaa");
+	synced(bundle, "aaaaaaa"); /* a b(left) a */
+	obj_set_path(bundle, "spec.source.git.commit", obj_string("bbbbbbb"));
+	synced(bundle, "bbbbbbb"); /* forward to what was left: a is not */
+	back(bundle, "aaaaaaa");
+}
+
 static void test_bundle_history__by_the_beginning_of_a_commit(void **state)
 {
 	(void)state;
@@ -88,6 +148,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bundle_history__the_newest_are_kept),
+		cmocka_unit_test(test_bundle_history__back_again_goes_further_back),
+		cmocka_unit_test(test_bundle_history__a_pin_to_a_new_one_leaves_none),
 		cmocka_unit_test(test_bundle_history__by_the_beginning_of_a_commit),
 		cmocka_unit_test(test_bundle_history__one_without_a_commit_is_none),
 	};

@@ -71,9 +71,10 @@ static const struct {
 	{"{source: {git: {url: 'file:///srv/x'}}, rolloutRef: {name: careful}}", NULL},
 	{"{source: {git: {url: 'file:///srv/x'}}, rolloutRef: {}}",
 	 "spec.rolloutRef.name: want a Rollout"},
+	{"{source: {git: {url: 'file:///srv/x'}}, ignore: [{kind: A, paths: [spec.a]}]}", NULL},
+	{"{source: {git: {url: 'file:///srv/x'}}, ignore: [{kind: A, paths: [spec.a]}, {}]}",
+	 "spec.ignore[1].kind: it is missing"},
 	/* what would be believed in if it were dropped in silence */
-	{"{source: {git: {url: 'file:///srv/x', rewrites: Refuse}}}",
-	 "spec.source.git.rewrites: " UNBUILT},
 	{"{source: {git: {url: 'file:///srv/x'}}, stages: []}", "spec.stages: " UNBUILT},
 	/* what deletes what somebody else made says where, and where not */
 	{SWEEP("namespaces: [team]"), NULL},

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "alm/base/clock.h"
 #include "alm/base/strbuf.h"
 
 #include "alm/controllers/fleet/bundle_state.h"
@@ -138,9 +139,33 @@ static void test_bundle_state__by_what_is_known(void **state)
 				 bundle_state_name(bundle_state_of(&cases[i].facts)));
 }
 
+static void test_bundle_state__when_the_same_is_run_again(void **state)
+{
+	(void)state;
+	static const struct {
+		struct bundle_ended ended;
+		int64_t want;
+	} retries[] = {
+		{{.run = RUN_NONE, .is_other = true}, -1},
+		{{.run = RUN_GOES, .is_other = true}, -1},
+		{{.run = RUN_DONE, .is_other = true}, 0},
+		{{.run = RUN_WENT_BACK, .is_other = true}, 0},
+		{{.run = RUN_DONE}, -1},
+		{{.run = RUN_FAILED, .failures = 1}, -1},
+		{{.run = RUN_HELD}, -1},
+		{{.run = RUN_REFUSED, .failures = 1}, NS_PER_MIN},
+		{{.run = RUN_REFUSED, .failures = 3, .since_ns = NS_PER_MIN}, 3 * NS_PER_MIN},
+		{{.run = RUN_REFUSED, .failures = 3, .since_ns = NS_PER_HOUR}, 0},
+		{{.run = RUN_REFUSED, .failures = 99}, NS_PER_HOUR},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(retries); i++)
+		assert_int_equal(bundle_retry_in(&retries[i].ended), retries[i].want);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bundle_state__when_the_same_is_run_again),
 		cmocka_unit_test(test_bundle_state__the_table_is_that_of_the_page),
 		cmocka_unit_test(test_bundle_state__names_are_found),
 		cmocka_unit_test(test_bundle_state__all_facts_lead_along_edges),

@@ -44,6 +44,34 @@ static void test_bundle_steer__of_one_rollout(void **state)
 	}
 }
 
+/* Of deletes: what names too little, or another revision, approves none, and says what is wrong with it. */
+static void test_bundle_steer__deletes(void **state)
+{
+	(void)state;
+	/* clang-format off */
+	static const struct { const char *spec, *why; } asked[] = {
+		{"{}", "nothing is approved"},
+		{"{approvals: {prune: {plan: p, reason: r}}}", "nothing is approved"},
+		{"{approvals: {prune: {commit: c, reason: r}}}", NULL},
+		{"{approvals: {prune: {commit: c, plan: p, reason: r}}}", NULL},
+		{"{approvals: {prune: {commit: d, plan: p, reason: r}}}", "commit is not status.commit"},
+		{"{approvals: {prune: {commit: c, plan: q, reason: r}}}", "plan is not status.revisionDigest"},
+		{"{approvals: {prune: {commit: c, plan: p, orphans: o, reason: r}}}", "it is of orphans"},
+		{"{instances: [{name: a}], approvals: {prune: {commit: c, reason: r}}}", "plan is missing"},
+		{"{instances: [{name: a}], approvals: {prune: {commit: c, plan: p, reason: r}}}", NULL},
+	};
+	/* clang-format on */
+	for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		struct obj *o = obj_keep(a, obj_map());
+		obj_set(o, "spec", obj_ref(read(a, asked[i].spec)));
+		const char *why = bundle_steer_unpruned(o, "c", "p"), *want = asked[i].why;
+		bool is_right = why && want ? strstr(why, want) != NULL : !why && !want;
+		if (!is_right)
+			fail_msg("row %zu: %s", i, why ? why : "approved");
+	}
+}
+
 /* The status says when it began while it is not through; a process that begins anew goes on with it,
  * the same plan that is begun once more does not. */
 static void test_bundle_steer__a_rollout_ends(void **state)
@@ -56,25 +84,39 @@ static void test_bundle_steer__a_rollout_ends(void **state)
 		const char *want;
 	} ends[] = {
 		{"p", true, false, false, "now"}, {"p", true, false, true, NULL},
-		{"p", true, true, false, NULL},   {"p", false, true, false, "then"},
+		{"p", true, true, false, NULL},   {"p", false, true, false, "logged"},
 		{"q", false, true, false, NULL},  {NULL, false, true, false, NULL},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
-		struct obj *status = read(a, "{revisionDigest: p, rollingSince: then}");
+		struct obj *status = read(a, "{revisionDigest: p, rollingSince: forged}");
+		const struct obj *said = read(a, "{revisionDigest: p, rollingSince: logged}");
 		struct obj *source = obj_keep(a, obj_map());
 		obj_set_str(source, "digest", ends[i].read);
 		const struct bundle_now now = {
 			.read = source, .job = ends[i].has_job ? &job : NULL, .since = "now"};
-		bundle_steer_since(&now, ends[i].newer, ends[i].is_done, status);
+		bundle_steer_since(&now, said, ends[i].newer, ends[i].is_done, status);
 		if (!cstr_eq(obj_str(status, "rollingSince"), ends[i].want))
 			fail_msg("row %zu: %s", i, obj_str(status, "rollingSince"));
 	}
 	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
-	const struct obj *o = read(a, "{status: {revisionDigest: p, rollingSince: then}}");
-	assert_string_equal(bundle_steer_resumes(o, "p"), "then");
-	assert_null(bundle_steer_resumes(o, "q"));
-	assert_null(bundle_steer_resumes(read(a, "{status: {revisionDigest: p}}"), "p"));
+	const struct obj *said = read(a, "{revisionDigest: p, rollingSince: then}");
+	assert_string_equal(bundle_steer_resumes(said, "p"), "then");
+	assert_null(bundle_steer_resumes(said, "q"));
+	assert_null(bundle_steer_resumes(read(a, "{revisionDigest: p}"), "p"));
+	assert_null(bundle_steer_resumes(NULL, "p")); /* the log has nothing of it */
+	struct obj *status = read(a, "{revisionDigest: p, rollingSince: forged}");
+	struct obj *source = obj_keep(a, obj_map());
+	obj_set_str(source, "digest", "p");
+	struct bundle_now now = {.read = source};
+	bundle_steer_since(&now, NULL, true, false, status);
+	assert_null(obj_str(status, "rollingSince"));
+	/* nothing is read yet: the next entry of the log does not say what somebody wrote into the status */
+	status = read(a, "{revisionDigest: q, rollingSince: forged}");
+	now.read = NULL;
+	bundle_steer_since(&now, said, true, false, status);
+	assert_string_equal(obj_str(status, "rollingSince"), "then");
+	assert_string_equal(obj_str(status, "revisionDigest"), "p");
 }
 
 /* What is said while it runs makes no other spec; an approval of deletes, and all else, does. */
@@ -122,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bundle_steer__of_one_rollout),
+		cmocka_unit_test(test_bundle_steer__deletes),
 		cmocka_unit_test(test_bundle_steer__a_rollout_ends),
 		cmocka_unit_test(test_bundle_steer__the_rest),
 		cmocka_unit_test(test_bundle_steer__since_when_it_is_held),

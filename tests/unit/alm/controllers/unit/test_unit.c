@@ -57,6 +57,10 @@ static void test_unit__the_inventory_is_written_before_the_objects(void **state)
 	assert_string_equal(a->manager, "alm:cli:b");
 	assert_null(a->as);
 	assert_string_equal(meta_annotation(a->body, ANNOTATION_OWNER_ID), "cli.b.i");
+	OBJ_EACH (it, obj_get(x.job.record, "steps")) /* target 12 */
+		assert_int_equal(obj_i64(it.value, "untilNs", 0),
+				 obj_i64(it.value, "sinceNs", 0) + ROLLOUT_STEP_TIMEOUT);
+	assert_int_equal(obj_len(obj_get(x.job.record, "steps")), 1);
 	unit_fixture_release(&x);
 }
 
@@ -433,6 +437,30 @@ static void test_unit__a_lost_inventory_is_rebuilt_by_marks(void **state)
 	unit_fixture_release(&x);
 }
 
+static bool asks_for_marked(struct unit_fixture *x)
+{
+	for (int k = 0; k < 9; k++) {
+		unit_fixture_pass(x);
+		view_fake_survey(&x->f);
+		if (view_fake_work(&x->f, &gather_work))
+			return true;
+	}
+	return false;
+}
+
+static bool says_that_it_is_whole(struct unit_fixture *x)
+{
+	for (int k = 0; k < 9; k++) {
+		unit_fixture_pass(x);
+		const struct action *w = view_fake_action(&x->f, ACT_APPLY, "ConfigMap", "inv.b.i");
+		if (w && cstr_eq(meta_annotation(w->body, ANNOTATION_INCOMPLETE), "false"))
+			return true;
+		view_fake_survey(&x->f);
+		view_fake_perform(&x->f);
+	}
+	return false;
+}
+
 static void test_unit__nothing_is_pruned_after_a_failed_list(void **state)
 {
 	(void)state;
@@ -451,17 +479,22 @@ static void test_unit__nothing_is_pruned_after_a_failed_list(void **state)
 		assert_non_null(unit_fixture_map(&x, "c1"));
 		assert_non_null(strstr(obj_as_string(obj_at(obj_get(x.job.record, "kept"), 0)),
 				       "was lost, and is not rebuilt: no list of Secrets"));
+		/* at rest it is asked for again, and when it can be told the unit is begun anew */
+		x.f.view.now_ns += NS_PER_HOUR;
+		assert_int_equal(asks_for_marked(&x), rows[i].again);
+		if (rows[i].again) {
+			view_fake_outcome(&x.f, "unit:" UNIT_FIXTURE_KEY ":2:marked", marked);
+			unit_fixture_pass(&x);
+			assert_true(obj_flag(x.job.record, "restored", false));
+		}
 		x.job.attempt = 3;
 		x.job.record = NULL;
-		bool asked = false;
-		for (int k = 0; k < 9 && !asked; k++) {
-			unit_fixture_pass(&x);
-			view_fake_survey(&x.f);
-			asked = view_fake_work(&x.f, &gather_work) != NULL;
-		}
+		bool asked = asks_for_marked(&x);
 		assert_int_equal(asked, rows[i].again);
 		if (asked) {
 			view_fake_outcome(&x.f, "unit:" UNIT_FIXTURE_KEY ":3:marked", marked);
+			/* an apply without it would leave what a create has put there */
+			assert_true(says_that_it_is_whole(&x));
 			assert_string_equal(unit_fixture_settle(&x), "Succeeded");
 			assert_null(unit_fixture_map(&x, "c1"));
 		}
@@ -594,9 +627,38 @@ static void test_unit__aborted_while_it_prunes(void **state)
 	unit_fixture_release(&x);
 }
 
+/* What holds a delete is told, and since when. */
+static void test_unit__a_delete_that_is_held(void **state)
+{
+	(void)state;
+	struct unit_fixture x;
+	unit_fixture_init(&x, 2);
+	assert_string_equal(unit_fixture_settle(&x), "Succeeded");
+	struct obj *held = obj_copy(view_fake_obj(&x.f, unit_fixture_map(&x, "c1")));
+	struct obj *finalizers = obj_list();
+	obj_append(finalizers, obj_string("example.com/hold"));
+	obj_set_path(held, "metadata.deletionTimestamp", obj_string("2026-01-01T00:00:00Z"));
+	obj_set_path(held, "metadata.finalizers", finalizers);
+	view_fake_live_obj(&x.f, obj_keep(x.a, held));
+	assert_string_equal(unit_fixture_run(&x, 1), "Running");
+	int64_t since = obj_i64(x.job.record, "waitsSinceNs", 0);
+	assert_string_equal(obj_str(x.job.record, "waits"),
+			    "deleting ConfigMap default/c1: finalizer example.com/hold");
+	assert_true(since > 0 && since <= x.f.view.now_ns);
+	x.f.view.now_ns += NS_PER_MIN;
+	unit_fixture_settle(&x);
+	assert_int_equal(obj_i64(x.job.record, "waitsSinceNs", 0), since);
+	view_fake_gone(&x.f, "ConfigMap", "default", "c1");
+	assert_string_equal(unit_fixture_settle(&x), "Succeeded");
+	assert_false(obj_has(x.job.record, "waits"));
+	assert_false(obj_has(x.job.record, "waitsSinceNs"));
+	unit_fixture_release(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unit__a_delete_that_is_held),
 		cmocka_unit_test(test_unit__the_inventory_is_written_before_the_objects),
 		cmocka_unit_test(test_unit__it_ends_and_writes_nothing_more),
 		cmocka_unit_test(test_unit__what_is_not_there_after_all_is_made_again),

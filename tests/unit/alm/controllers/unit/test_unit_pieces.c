@@ -4,6 +4,7 @@
 
 #include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
+#include "alm/unit/inventory.h"
 #include "crds/marks.h"
 #include "tests/lib/test.h"
 #include "tests/lib/unit_fixture.h"
@@ -112,7 +113,7 @@ static void test_unit_pieces__a_lost_piece_is_rebuilt_by_marks(void **state)
 	assert_string_equal(unit_fixture_settle(&x), "Succeeded");
 	assert_null(unit_fixture_map(&x, "c1"));
 	assert_non_null(piece(&x, 1));
-	assert_null(meta_annotation(piece(&x, 1), ANNOTATION_INCOMPLETE));
+	assert_false(inventory_is_incomplete(piece(&x, 1)));
 	assert_false(is_named(&x, "c1"));
 	assert_null(strstr(obj_str(piece(&x, 1), "data.objects"), "inv.b.i"));
 	unit_fixture_release(&x);

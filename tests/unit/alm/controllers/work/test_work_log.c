@@ -27,7 +27,7 @@ static const struct outcome *read_log(struct work_fixture *f)
 	obj_append(rows, row);
 	obj_set(doc, "objects", rows);
 	plan_hide(&p, doc);
-	(void)plan_log(&p, "log:0", "n", "job-name=j");
+	(void)plan_log(&p, "log:0", "n", "job-name=j", false);
 	executor_start(f->executor, "unit", "k", &p, a, work_fixture_ended, f);
 	loop_fake_settle(f->loop);
 	assert_int_equal(f->n_done, 1);

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "alm/cli/run/run_live.h"
 #include "alm/client/client.h"
 #include "alm/obj/json.h"
+#include "alm/render/live_input.h"
 #include "alm/source/keymap.h"
 #include "tests/lib/loop_fake.h"
 #include "tests/lib/transport_fake.h"
@@ -28,11 +28,11 @@ struct fixture {
 	struct loop *loop;
 	struct transport_fake *fake;
 	struct client *client;
-	struct run_live *live;
+	struct live_input *live;
 	struct arena *a;
-	struct run_live_wants wants;
+	struct live_input_wants wants;
 	struct config_sources from;
-	struct run_live_read *read;
+	struct live_input_read *read;
 	size_t n; /* answers */
 	struct error err;
 	char layers[512], lists[512];
@@ -44,8 +44,8 @@ static void setup(struct fixture *f, const char *from)
 	*f = (struct fixture){.loop = loop_fake_new(0), .a = arena_new((size_t)4 << 20)};
 	f->fake = transport_fake_new(f->loop);
 	f->client = client_new(f->loop, transport_fake_transport(f->fake));
-	f->live = run_live_new(f->loop, NULL);
-	f->wants = (struct run_live_wants){.ns = "apps"};
+	f->live = live_input_new(f->loop, NULL);
+	f->wants = (struct live_input_wants){.ns = "apps", .option = "--config-from"};
 	if (!from)
 		return;
 	assert_ok(config_from_read(str_of(from), "f", f->a, &f->from, &err), &err);
@@ -56,14 +56,14 @@ static void teardown(struct fixture *f)
 {
 	assert_int_equal(fake_unused(f->fake), 0);
 	assert_int_equal(fake_open(f->fake), 0);
-	run_live_free(f->live);
+	live_input_free(f->live);
 	client_free(f->client);
 	transport_fake_free(f->fake);
 	loop_free(f->loop);
 	arena_free(f->a);
 }
 
-static void on_found(void *arg, const struct run_live_found *found, const struct error *err)
+static void on_found(void *arg, const struct live_input_found *found, const struct error *err)
 {
 	struct fixture *f = arg;
 	f->n++;
@@ -80,9 +80,9 @@ static void on_found(void *arg, const struct run_live_found *found, const struct
 
 static void start(struct fixture *f, const struct keymap *map)
 {
-	if (!run_live_is_connected(f->live))
-		run_live_connect(f->live, f->client, map);
-	f->read = run_live_start(f->live, &f->wants, f->a, on_found, f);
+	if (!live_input_is_connected(f->live))
+		live_input_connect(f->live, f->client, map);
+	f->read = live_input_start(f->live, &f->wants, f->a, on_found, f);
 	assert_int_equal(f->n, 0); /* in a later turn */
 	loop_fake_settle(f->loop);
 }
@@ -93,7 +93,7 @@ static void put_kinds(struct fixture *f)
 	fake_answer(f->fake, "GET", "/apis", 200, DOCUMENT(""));
 }
 
-static void test_run_live__sources_are_layers_in_their_order(void **state)
+static void test_live_input__sources_are_layers_in_their_order(void **state)
 {
 	(void)state;
 	struct fixture f;
@@ -107,7 +107,7 @@ static void test_run_live__sources_are_layers_in_their_order(void **state)
 	fake_answer(f.fake, "GET", "/api/v1/namespaces/other/configmaps/c", 200,
 		    "{\"kind\":\"ConfigMap\",\"data\":{\"a\":\"b\"}}");
 	fake_answer(f.fake, "GET", "/api/v1/nodes/one", 200, "{\"kind\":\"Node\"}");
-	assert_true(run_live_asks(&f.wants));
+	assert_true(live_input_asks(&f.wants));
 	start(&f, NULL);
 	assert_int_equal(f.n, 1);
 	assert_string_equal(f.layers, "Secret apps/s={\"x\":1};ConfigMap other/c={\"a\":\"b\"};"
@@ -115,7 +115,7 @@ static void test_run_live__sources_are_layers_in_their_order(void **state)
 	teardown(&f);
 }
 
-static void test_run_live__a_list_is_of_a_declared_name_or_of_a_kind(void **state)
+static void test_live_input__a_list_is_of_a_declared_name_or_of_a_kind(void **state)
 {
 	(void)state;
 	static const char *const lists[] = {"mine/list", "secrets/list"};
@@ -144,7 +144,7 @@ static void test_run_live__a_list_is_of_a_declared_name_or_of_a_kind(void **stat
 	teardown(&f);
 }
 
-static void test_run_live__what_is_missing_is_an_error(void **state)
+static void test_live_input__what_is_missing_is_an_error(void **state)
 {
 	(void)state;
 	static const char *const lists[] = {"widgets/list", "secrets/list"};
@@ -179,23 +179,23 @@ static void test_run_live__what_is_missing_is_an_error(void **state)
 	}
 }
 
-static void test_run_live__it_is_cancelled_at_any_time(void **state)
+static void test_live_input__it_is_cancelled_at_any_time(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		struct fixture f;
 		setup(&f, "from: [{secret: {name: s}}]");
-		run_live_connect(f.live, f.client, NULL);
+		live_input_connect(f.live, f.client, NULL);
 		if (i == 1)
 			fake_stream(f.fake, "GET", "/api", 200, "");
 		if (i == 2) {
 			put_kinds(&f);
 			fake_stream(f.fake, "GET", "/api/v1/namespaces/apps/secrets/s", 200, "");
 		}
-		f.read = run_live_start(f.live, &f.wants, f.a, on_found, &f);
+		f.read = live_input_start(f.live, &f.wants, f.a, on_found, &f);
 		if (i)
 			loop_fake_settle(f.loop);
-		run_live_cancel(f.read);
+		live_input_cancel(f.read);
 		if (i == 1) {
 			fake_push(f.fake, "{}");
 			fake_answer(f.fake, "GET", "/apis", 200, DOCUMENT(""));
@@ -210,10 +210,10 @@ static void test_run_live__it_is_cancelled_at_any_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_run_live__sources_are_layers_in_their_order),
-		cmocka_unit_test(test_run_live__a_list_is_of_a_declared_name_or_of_a_kind),
-		cmocka_unit_test(test_run_live__what_is_missing_is_an_error),
-		cmocka_unit_test(test_run_live__it_is_cancelled_at_any_time),
+		cmocka_unit_test(test_live_input__sources_are_layers_in_their_order),
+		cmocka_unit_test(test_live_input__a_list_is_of_a_declared_name_or_of_a_kind),
+		cmocka_unit_test(test_live_input__what_is_missing_is_an_error),
+		cmocka_unit_test(test_live_input__it_is_cancelled_at_any_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,30 +1,31 @@
-#include "alm/cli/run/run_live.h"
+#include "alm/render/live_input.h"
 
 #include <string.h>
 
 #include "alm/base/file.h"
-#include "alm/cli/run/run_sql.h"
 #include "alm/client/client.h"
 #include "alm/client/discovery.h"
 #include "alm/io/http.h"
 #include "alm/obj/meta.h"
+#include "alm/render/sql_rows.h"
 #include "alm/source/keymap.h"
 
 #define SELECTOR_BYTES ((size_t)64 << 10)
 
-struct run_live {
+struct live_input {
 	struct loop *loop;
 	struct client *client;
 	struct sandbox *sandbox;
 	const struct keymap *map;
 	struct discovery *discovery; /* of the client */
+	bool borrows;                /* it is another's */
 };
 
-struct run_live_read {
-	struct run_live *l;
-	const struct run_live_wants *w;
+struct live_input_read {
+	struct live_input *l;
+	const struct live_input_wants *w;
 	struct arena *a;
-	struct run_live_found found;
+	struct live_input_found found;
 	struct obj *lists;
 	size_t at, bytes;
 	const char *name;         /* of what is read, in messages */
@@ -32,14 +33,14 @@ struct run_live_read {
 	struct render_call sql;
 	bool asks; /* the discovery */
 	struct task begin;
-	run_live_fn fn;
+	live_input_fn fn;
 	void *arg;
 };
 
 static void read_next(void *arg);
 
-void run_live_imports(struct run_live_wants *w, const char *const *names, size_t n,
-		      const struct database_queries *queries, struct arena *a)
+void live_input_imports(struct live_input_wants *w, const char *const *names, size_t n,
+			const struct database_queries *queries, struct arena *a)
 {
 	const char **lists = ARENA_ARRAY(a, const char *, n + 1);
 	const struct database_query **found = ARENA_ARRAY(a, const struct database_query *, n + 1);
@@ -54,7 +55,7 @@ void run_live_imports(struct run_live_wants *w, const char *const *names, size_t
 	w->queries = found;
 }
 
-bool run_live_asks(const struct run_live_wants *w)
+bool live_input_asks(const struct live_input_wants *w)
 {
 	for (size_t i = 0; w->from && i < w->from->n; i++)
 		if (w->from->items[i].type <= FROM_RESOURCE)
@@ -62,34 +63,42 @@ bool run_live_asks(const struct run_live_wants *w)
 	return w->n_lists > 0;
 }
 
-struct run_live *run_live_new(struct loop *loop, struct sandbox *sandbox)
+struct live_input *live_input_new(struct loop *loop, struct sandbox *sandbox)
 {
-	struct run_live *l = xcalloc(1, sizeof(*l));
-	*l = (struct run_live){.loop = loop, .sandbox = sandbox};
+	struct live_input *l = xcalloc(1, sizeof(*l));
+	*l = (struct live_input){.loop = loop, .sandbox = sandbox};
 	return l;
 }
 
-void run_live_connect(struct run_live *l, struct client *client, const struct keymap *map)
+void live_input_connect(struct live_input *l, struct client *client, const struct keymap *map)
 {
 	l->client = client;
 	l->map = map;
 	l->discovery = discovery_new(client);
 }
 
-bool run_live_is_connected(const struct run_live *l)
+void live_input_lend(struct live_input *l, struct client *client, struct discovery *discovery)
+{
+	l->client = client;
+	l->discovery = discovery;
+	l->borrows = true;
+}
+
+bool live_input_is_connected(const struct live_input *l)
 {
 	return l->client != NULL;
 }
 
-void run_live_free(struct run_live *l)
+void live_input_free(struct live_input *l)
 {
 	if (!l)
 		return;
-	discovery_free(l->discovery);
+	if (!l->borrows)
+		discovery_free(l->discovery);
 	xfree(l);
 }
 
-void run_live_cancel(struct run_live_read *r)
+void live_input_cancel(struct live_input_read *r)
 {
 	if (!r)
 		return;
@@ -103,47 +112,47 @@ void run_live_cancel(struct run_live_read *r)
 	xfree(r);
 }
 
-static size_t n_sources(const struct run_live_read *r)
+static size_t n_sources(const struct live_input_read *r)
 {
 	return r->w->from ? r->w->from->n : 0;
 }
 
-static const struct config_from *source_of(const struct run_live_read *r)
+static const struct config_from *source_of(const struct live_input_read *r)
 {
 	return &r->w->from->items[r->at];
 }
 
-static const struct database_query *query_of(const struct run_live_read *r)
+static const struct database_query *query_of(const struct live_input_read *r)
 {
 	return r->w->queries[r->at - n_sources(r) - r->w->n_lists];
 }
 
 /* --- the end of one --- */
 
-static void fail(struct run_live_read *r, const struct error *why)
+static void fail(struct live_input_read *r, const struct error *why)
 {
 	struct error err;
 	error_copy(&err, why);
 	(void)error_wrap(&err, "%s", r->name);
-	run_live_fn fn = r->fn;
+	live_input_fn fn = r->fn;
 	void *arg = r->arg;
 	obj_unref(r->lists);
 	xfree(r);
 	fn(arg, NULL, &err);
 }
 
-static void take_layer(struct run_live_read *r, const struct obj *layer)
+static void take_layer(struct live_input_read *r, const struct obj *layer)
 {
 	r->found.layers[r->at++] = (struct config_layer){r->name, layer};
 }
 
-static bool is_too_much(struct run_live_read *r, const struct client_reply *reply,
+static bool is_too_much(struct live_input_read *r, const struct client_reply *reply,
 			struct error *err)
 {
 	r->bytes += reply->text.len;
-	if (r->bytes <= RUN_LIVE_BYTES)
+	if (r->bytes <= LIVE_INPUT_BYTES)
 		return false;
-	error_set(err, E_LIMIT, "all that is read is larger than %zu MiB", RUN_LIVE_BYTES >> 20);
+	error_set(err, E_LIMIT, "all that is read is larger than %zu MiB", LIVE_INPUT_BYTES >> 20);
 	return true;
 }
 
@@ -151,7 +160,7 @@ static bool is_too_much(struct run_live_read *r, const struct client_reply *repl
 
 static void has_object(void *arg, const struct client_reply *reply)
 {
-	struct run_live_read *r = arg;
+	struct live_input_read *r = arg;
 	const struct obj *layer = NULL;
 	struct error err = ERROR_INIT;
 	r->call = NULL;
@@ -162,7 +171,7 @@ static void has_object(void *arg, const struct client_reply *reply)
 	struct obj *o = obj_keep(r->a, obj_copy(reply->body));
 	if (is_too_much(r, reply, &err) ||
 	    config_from_layer(source_of(r), o, r->name, r->a, &layer, &err) < 0) {
-		r->name = "--config-from"; /* it names the object itself */
+		r->name = r->w->option; /* it names the object itself */
 		fail(r, &err);
 		return;
 	}
@@ -170,17 +179,18 @@ static void has_object(void *arg, const struct client_reply *reply)
 	read_next(r);
 }
 
-static void get_object(struct run_live_read *r, const struct resource *kind)
+static void get_object(struct live_input_read *r, const struct resource *kind)
 {
 	const struct config_from *f = source_of(r);
 	const char *ns = !kind->namespaced ? NULL : f->ns ? f->ns : r->w->ns;
 	r->name = config_from_text(f, ns, r->a);
-	r->call = client_get(r->l->client, kind, ns, f->name, NULL, has_object, r);
+	const struct client_options as = {.as = r->w->as};
+	r->call = client_get(r->l->client, kind, ns, f->name, &as, has_object, r);
 }
 
 static void has_kind(void *arg, const struct resource *kind, const struct error *err)
 {
-	struct run_live_read *r = arg;
+	struct live_input_read *r = arg;
 	r->asks = false;
 	if (kind)
 		get_object(r, kind);
@@ -188,7 +198,7 @@ static void has_kind(void *arg, const struct resource *kind, const struct error 
 		fail(r, err);
 }
 
-static void find_kind(struct run_live_read *r, const char *api_version, const char *kind,
+static void find_kind(struct live_input_read *r, const char *api_version, const char *kind,
 		      discovery_found_fn fn)
 {
 	struct str group, version, all = str_of(api_version);
@@ -201,7 +211,7 @@ static void find_kind(struct run_live_read *r, const char *api_version, const ch
 
 static void has_rows(void *arg, struct obj *answer, const struct error *err)
 {
-	struct run_live_read *r = arg;
+	struct live_input_read *r = arg;
 	if (answer)
 		obj_keep(r->a, answer);
 	if (err) {
@@ -212,11 +222,11 @@ static void has_rows(void *arg, struct obj *answer, const struct error *err)
 	read_next(r);
 }
 
-static int read_file(struct run_live_read *r, const char *path, struct error *err)
+static int read_file(struct live_input_read *r, const char *path, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CONFIG_BYTES_MAX);
 	struct obj *o = NULL;
-	r->name = "--config-from"; /* both name the file themselves */
+	r->name = r->w->option; /* both name the file themselves */
 	if (file_read_input(path, &b, err) < 0 || config_parse(strbuf_str(&b), path, &o, err) < 0)
 		return -err->code;
 	r->name = path;
@@ -225,7 +235,7 @@ static int read_file(struct run_live_read *r, const char *path, struct error *er
 }
 
 /* What is not read at once: its answer goes on. */
-static int ask_source(struct run_live_read *r, struct error *err)
+static int ask_source(struct live_input_read *r, struct error *err)
 {
 	const struct config_from *f = source_of(r);
 	r->name = config_from_text(f, f->ns, r->a);
@@ -234,8 +244,8 @@ static int ask_source(struct run_live_read *r, struct error *err)
 		return 0;
 	}
 	r->sql = (struct render_call){.done = has_rows, .arg = r};
-	r->name = "--config-from"; /* it names the file itself */
-	int rc = run_sql_start(r->l->sandbox, f->path, f->query, &r->sql, err);
+	r->name = r->w->option; /* it names the file itself */
+	int rc = sql_rows_start(r->l->sandbox, f->path, f->query, &r->sql, err);
 	r->name = rc < 0 ? r->name : f->path;
 	return rc;
 }
@@ -244,7 +254,7 @@ static int ask_source(struct run_live_read *r, struct error *err)
 
 static void has_list(void *arg, const struct client_reply *reply)
 {
-	struct run_live_read *r = arg;
+	struct live_input_read *r = arg;
 	struct error err = ERROR_INIT;
 	r->call = NULL;
 	if (reply->err || is_too_much(r, reply, &err)) {
@@ -266,7 +276,7 @@ static void has_list(void *arg, const struct client_reply *reply)
 	read_next(r);
 }
 
-static const struct keymap_resource *declared(const struct run_live_read *r, struct str name)
+static const struct keymap_resource *declared(const struct live_input_read *r, struct str name)
 {
 	for (size_t i = 0; r->l->map && i < r->l->map->n; i++)
 		if (str_is(name, r->l->map->resources[i].name))
@@ -274,7 +284,7 @@ static const struct keymap_resource *declared(const struct run_live_read *r, str
 	return NULL;
 }
 
-static struct str list_name(const struct run_live_read *r)
+static struct str list_name(const struct live_input_read *r)
 {
 	const char *list = r->w->lists[r->at - n_sources(r)];
 	return str_n(list, strlen(list) - strlen("/list"));
@@ -282,7 +292,7 @@ static struct str list_name(const struct run_live_read *r)
 
 static void has_list_kind(void *arg, const struct resource *kind, const struct error *err)
 {
-	struct run_live_read *r = arg;
+	struct live_input_read *r = arg;
 	const struct keymap_resource *k = declared(r, list_name(r));
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SELECTOR_BYTES);
 	const char *query = "";
@@ -295,10 +305,11 @@ static void has_list_kind(void *arg, const struct resource *kind, const struct e
 		selector_print(k->selector, &b);
 		query = arena_fmt(r->a, "labelSelector=%s", url_encode(strbuf_str(&b), r->a));
 	}
-	r->call = client_list(r->l->client, kind, k ? k->ns : NULL, query, has_list, r);
+	const struct client_options as = {.as = r->w->as};
+	r->call = client_list_with(r->l->client, kind, k ? k->ns : NULL, query, &as, has_list, r);
 }
 
-static void read_list(struct run_live_read *r)
+static void read_list(struct live_input_read *r)
 {
 	struct str name = list_name(r);
 	const struct keymap_resource *k = declared(r, name);
@@ -317,7 +328,7 @@ static void read_list(struct run_live_read *r)
 
 static void has_query(void *arg, struct obj *answer, const struct error *err)
 {
-	struct run_live_read *r = arg;
+	struct live_input_read *r = arg;
 	const struct obj *rows = answer ? obj_get(obj_keep(r->a, answer), "rows") : NULL;
 	if (err) {
 		fail(r, err);
@@ -328,12 +339,12 @@ static void has_query(void *arg, struct obj *answer, const struct error *err)
 	read_next(r);
 }
 
-static int read_query(struct run_live_read *r, struct error *err)
+static int read_query(struct live_input_read *r, struct error *err)
 {
 	const struct database_query *q = query_of(r);
 	r->sql = (struct render_call){.done = has_query, .arg = r};
 	r->name = arena_fmt(r->a, "import alm-runtime/%s: %s", q->name, q->path);
-	if (run_sql_start(r->l->sandbox, q->path, q->query, &r->sql, err) >= 0)
+	if (sql_rows_start(r->l->sandbox, q->path, q->query, &r->sql, err) >= 0)
 		return 0;
 	r->name = arena_fmt(r->a, "import alm-runtime/%s", q->name); /* it names the file itself */
 	return -err->code;
@@ -341,10 +352,10 @@ static int read_query(struct run_live_read *r, struct error *err)
 
 /* --- one after the other --- */
 
-static void end(struct run_live_read *r)
+static void end(struct live_input_read *r)
 {
-	struct run_live_found found = r->found;
-	run_live_fn fn = r->fn;
+	struct live_input_found found = r->found;
+	live_input_fn fn = r->fn;
 	void *arg = r->arg;
 	found.lists = obj_keep(r->a, r->lists);
 	xfree(r);
@@ -353,7 +364,7 @@ static void end(struct run_live_read *r)
 
 static void read_next(void *arg)
 {
-	struct run_live_read *r = arg;
+	struct live_input_read *r = arg;
 	struct error err = ERROR_INIT;
 	while (!err.code && r->at < n_sources(r) && source_of(r)->type == FROM_FILE)
 		(void)read_file(r, source_of(r)->path, &err);
@@ -369,11 +380,11 @@ static void read_next(void *arg)
 		fail(r, &err);
 }
 
-struct run_live_read *run_live_start(struct run_live *l, const struct run_live_wants *w,
-				     struct arena *a, run_live_fn fn, void *arg)
+struct live_input_read *live_input_start(struct live_input *l, const struct live_input_wants *w,
+					 struct arena *a, live_input_fn fn, void *arg)
 {
-	struct run_live_read *r = xcalloc(1, sizeof(*r));
-	*r = (struct run_live_read){
+	struct live_input_read *r = xcalloc(1, sizeof(*r));
+	*r = (struct live_input_read){
 		.l = l, .w = w, .a = a, .lists = obj_map(), .name = "", .fn = fn, .arg = arg};
 	r->found.n = n_sources(r);
 	r->found.layers = ARENA_ARRAY(a, struct config_layer, r->found.n + 1);

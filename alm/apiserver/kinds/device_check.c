@@ -1,0 +1,83 @@
+/* device_check: see device_check.h. */
+#include "alm/apiserver/kinds/device_check.h"
+
+#include <string.h>
+
+#include "alm/apiserver/kinds/field_check.h"
+
+/* --- devices --- */
+
+static void check_requests(struct field_errors *e, const char *path, const struct obj *list)
+{
+	static const char one[] = "exactly one of `exactly` or `firstAvailable` is required";
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *r = obj_at(list, i);
+		const char *at = check_at(e, path, i), *name = check_text(r, "name");
+		const char *fault = name_fault(NAME_DNS_LABEL, str_of(name));
+		bool exactly = obj_has(r, "exactly"), first = obj_len(obj_get(r, "firstAvailable"));
+		if (fault)
+			check_invalid_text(e, check_below(e, at, "name"), name, fault);
+		if (!exactly && !first)
+			check_required(e, at, one);
+		else if (exactly && first)
+			check_invalid(e, at, NULL,
+				      arena_fmt(e->arena, "%s, but multiple fields are set", one));
+	}
+}
+
+void check_device_claim(struct field_errors *e, const struct obj *o)
+{
+	check_requests(e, "spec.devices.requests", obj_path(o, "spec.devices.requests"));
+}
+
+void check_device_template(struct field_errors *e, const struct obj *o)
+{
+	check_requests(e, "spec.spec.devices.requests", obj_path(o, "spec.spec.devices.requests"));
+}
+
+void device_claim_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	check_kept(e, "spec", o, before);
+}
+
+/* --- APIServices --- */
+
+static void check_priority(struct field_errors *e, const struct obj *o, const char *path,
+			   int64_t most)
+{
+	int64_t n = obj_i64(obj_get(o, "spec"), path + strlen("spec."), 0);
+	CLEANUP(obj_unrefp) struct obj *v = obj_int(n);
+	if (n <= 0 || n > most)
+		check_invalid(e, path, v,
+			      arena_fmt(e->arena, "must be positive and less than %lld",
+					(long long)most));
+}
+
+void check_api_service(struct field_errors *e, const struct obj *o)
+{
+	const char *group = check_text(o, "spec.group"), *version = check_text(o, "spec.version");
+	const char *name = arena_fmt(e->arena, "%s.%s", version, group);
+	const struct obj *service = obj_path(o, "spec.service"), *port = obj_get(service, "port");
+	const char *fault = name_fault(NAME_DNS1035_LABEL, str_of(version));
+	int64_t n = 443;
+	if (strcmp(check_text(o, "metadata.name"), name) != 0)
+		check_invalid_text(e, "metadata.name", check_text(o, "metadata.name"),
+				   arena_fmt(e->arena,
+					     "must be `spec.version+\".\"+spec.group`: \"%s\"",
+					     name));
+	check_name_rule(e, "spec.group", NAME_DNS_SUBDOMAIN, group);
+	if (fault)
+		check_invalid_text(e, "spec.version", version, fault);
+	check_priority(e, o, "spec.groupPriorityMinimum", 20000);
+	check_priority(e, o, "spec.versionPriority", 1000);
+	if (!service)
+		return;
+	if (check_is_empty(service, "namespace"))
+		check_required(e, "spec.service.namespace", NULL);
+	if (check_is_empty(service, "name"))
+		check_required(e, "spec.service.name", NULL);
+	obj_as_i64(port, &n);
+	if (n < 1 || n > 65535)
+		check_invalid(e, "spec.service.port", port,
+			      "port is not valid: must be between 1 and 65535, inclusive");
+}

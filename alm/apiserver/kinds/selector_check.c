@@ -1,0 +1,56 @@
+/* selector_check: see selector_check.h. */
+#include "alm/apiserver/kinds/selector_check.h"
+
+#include <string.h>
+
+#include "alm/apiserver/kinds/field_check.h"
+
+static void check_value(struct field_errors *e, const char *path, const char *value)
+{
+	const char *fault = name_fault(NAME_LABEL_VALUE, str_of(value));
+	if (fault)
+		check_invalid_text(e, path, value, fault);
+}
+
+static void check_expression(struct field_errors *e, const char *path, const struct obj *x)
+{
+	const char *op = check_text(x, "operator"), *at = check_below(e, path, "values");
+	const struct obj *values = obj_get(x, "values");
+	bool has = obj_len(values);
+	if (strcmp(op, "In") == 0 || strcmp(op, "NotIn") == 0) {
+		if (!has)
+			check_required(e, at,
+				       "must be specified when `operator` is 'In' or 'NotIn'");
+	} else if (strcmp(op, "Exists") == 0 || strcmp(op, "DoesNotExist") == 0) {
+		if (has)
+			check_forbidden(e, at,
+					"may not be specified when `operator` is 'Exists' or "
+					"'DoesNotExist'");
+	} else {
+		check_invalid_text(e, check_below(e, path, "operator"), op,
+				   "not a valid selector operator");
+	}
+	check_qualified(e, check_below(e, path, "key"), check_text(x, "key"));
+	for (size_t i = 0; i < obj_len(values); i++) {
+		const char *v = obj_as_string(obj_at(values, i));
+		check_value(e, check_at(e, at, i), v ? v : "");
+	}
+}
+
+void check_label_map(struct field_errors *e, const char *path, const struct obj *labels)
+{
+	OBJ_EACH (it, labels) {
+		const char *v = obj_as_string(it.value);
+		check_qualified(e, path, it.key);
+		check_value(e, path, v ? v : "");
+	}
+}
+
+void check_label_selector(struct field_errors *e, const char *path, const struct obj *selector)
+{
+	const char *at = check_below(e, path, "matchExpressions");
+	const struct obj *list = obj_get(selector, "matchExpressions");
+	check_label_map(e, check_below(e, path, "matchLabels"), obj_get(selector, "matchLabels"));
+	for (size_t i = 0; i < obj_len(list); i++)
+		check_expression(e, check_at(e, at, i), obj_at(list, i));
+}

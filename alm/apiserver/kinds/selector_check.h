@@ -1,0 +1,13 @@
+/* selector_check: what is wrong with a LabelSelector, and with labels, in the words of Kubernetes 1.36 (builtin_check.h). Pure. */
+#ifndef ALM_APISERVER_KINDS_SELECTOR_CHECK_H
+#define ALM_APISERVER_KINDS_SELECTOR_CHECK_H
+
+#include "alm/obj/field_error.h"
+#include "alm/obj/obj.h"
+
+/* selector may be absent. */
+void check_label_selector(struct field_errors *e, const char *path, const struct obj *selector);
+/* A map of labels, or of what is selected by. */
+void check_label_map(struct field_errors *e, const char *path, const struct obj *labels);
+
+#endif

@@ -1,0 +1,165 @@
+/* volume_check: see volume_check.h. */
+#include "alm/apiserver/kinds/volume_check.h"
+
+#include <string.h>
+
+#include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/selector_check.h"
+
+static const char *const modes[] = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce",
+				    "ReadWriteOncePod", NULL};
+static const char *const volume_modes[] = {"Block", "Filesystem", NULL};
+/* In the order they are looked at. */
+static const char *const sources[] = {"hostPath",
+				      "gcePersistentDisk",
+				      "awsElasticBlockStore",
+				      "glusterfs",
+				      "flocker",
+				      "nfs",
+				      "rbd",
+				      "quobyte",
+				      "cephfs",
+				      "iscsi",
+				      "cinder",
+				      "fc",
+				      "flexVolume",
+				      "azureFile",
+				      "vsphereVolume",
+				      "photonPersistentDisk",
+				      "portworxVolume",
+				      "azureDisk",
+				      "scaleIO",
+				      "local",
+				      "storageos",
+				      "csi"};
+
+static void check_class_name(struct field_errors *e, const char *path, const struct obj *spec,
+			     const char *field)
+{
+	check_name_rule(e, check_below(e, path, field), NAME_DNS_SUBDOMAIN,
+			check_text(spec, field));
+}
+
+static void check_volume_mode(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	if (obj_has(spec, "volumeMode"))
+		field_errors_one_of(e, check_below(e, path, "volumeMode"),
+				    check_text(spec, "volumeMode"), volume_modes);
+}
+
+/* --- volumes --- */
+
+static void check_sources(struct field_errors *e, const struct obj *spec)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
+		if (obj_has(spec, sources[i]) && n++ > 0)
+			check_forbidden(e, check_below(e, "spec", sources[i]),
+					"may not specify more than 1 volume type");
+	if (n == 0)
+		check_required(e, "spec", "must specify a volume type");
+}
+
+void check_volume(struct field_errors *e, const struct obj *o)
+{
+	const struct obj *spec = obj_get(o, "spec"), *list = obj_get(spec, "accessModes");
+	if (!obj_len(list))
+		check_required(e, "spec.accessModes", NULL);
+	for (size_t i = 0; i < obj_len(list); i++)
+		field_errors_one_of(e, "spec.accessModes", obj_as_string(obj_at(list, i)), modes);
+	if (!obj_len(obj_get(spec, "capacity")))
+		check_required(e, "spec.capacity", NULL);
+	check_sources(e, spec);
+	check_class_name(e, "spec", spec, "storageClassName");
+	check_volume_mode(e, "spec", spec);
+}
+
+/* Secrets of a driver may come later. */
+static struct obj *source_of(const struct obj *o, const struct obj *before)
+{
+	static const char *const later[] = {"controllerExpandSecretRef", "nodeExpandSecretRef"};
+	struct obj *out = obj_map();
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
+		const struct obj *v = obj_get(obj_get(o, "spec"), sources[i]);
+		if (v)
+			obj_set(out, sources[i], obj_copy(v));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(later); i++)
+		if (!obj_has(obj_path(before, "spec.csi"), later[i]) && obj_has(out, "csi"))
+			obj_del(obj_get_mut(out, "csi"), later[i]);
+	return out;
+}
+
+void volume_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	CLEANUP(obj_unrefp) struct obj *is = source_of(o, before);
+	CLEANUP(obj_unrefp) struct obj *was = source_of(before, before);
+	const char *mode = check_text(o, "spec.volumeMode");
+	if (!obj_equal(is, was))
+		check_forbidden(e, "spec.persistentvolumesource",
+				"spec.persistentvolumesource is immutable after creation");
+	if (strcmp(mode, check_text(before, "spec.volumeMode")) != 0)
+		check_invalid_text(e, "volumeMode", mode, "field is immutable");
+}
+
+/* --- claims --- */
+
+void check_claim_spec(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	const struct obj *list = obj_get(spec, "accessModes");
+	const char *field = check_below(e, path, "accessModes");
+	if (!obj_len(list))
+		check_required(e, field, "at least 1 access mode is required");
+	check_label_selector(e, check_below(e, path, "selector"), obj_get(spec, "selector"));
+	for (size_t i = 0; i < obj_len(list); i++)
+		field_errors_one_of(e, field, obj_as_string(obj_at(list, i)), modes);
+	if (!obj_path(spec, "resources.requests.storage"))
+		check_required(e, check_below(e, path, "resources[storage]"), NULL);
+	check_class_name(e, path, spec, "storageClassName");
+	check_volume_mode(e, path, spec);
+	check_class_name(e, path, spec, "volumeAttributesClassName");
+}
+
+void check_claim(struct field_errors *e, const struct obj *o)
+{
+	check_claim_spec(e, "spec", obj_get(o, "spec"));
+}
+
+/* Another is none to a real server, which drops it. */
+static bool is_source(const struct obj *o)
+{
+	const char *kind = check_text(o, "kind"), *group = check_text(o, "apiGroup");
+	return (strcmp(kind, "PersistentVolumeClaim") == 0 && !*group) ||
+	       (strcmp(kind, "VolumeSnapshot") == 0 &&
+		strcmp(group, "snapshot.storage.k8s.io") == 0);
+}
+
+/* What of a claim may not change: a volume and a class are given to it, a bound one grows. */
+static struct obj *fixed_spec(const struct obj *o, const struct obj *before)
+{
+	struct obj *spec = obj_copy_map(obj_get(o, "spec"));
+	if (check_is_empty(before, "spec.volumeName"))
+		obj_del(spec, "volumeName");
+	if (!obj_path(before, "spec.storageClassName"))
+		obj_del(spec, "storageClassName");
+	if (!obj_path(before, "spec.dataSource") && !is_source(obj_get(spec, "dataSource")))
+		obj_del(spec, "dataSource");
+	if (strcmp(check_text(before, "status.phase"), "Bound") == 0) {
+		obj_del(spec, "volumeAttributesClassName");
+		CLEANUP(obj_unrefp) struct obj *requests =
+			obj_copy_map(obj_path(spec, "resources.requests"));
+		obj_del(requests, "storage");
+		obj_set_path(spec, "resources.requests", obj_ref(requests));
+	}
+	return spec;
+}
+
+void claim_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	CLEANUP(obj_unrefp) struct obj *is = fixed_spec(o, before);
+	CLEANUP(obj_unrefp) struct obj *was = fixed_spec(before, before);
+	if (!obj_equal(is, was))
+		check_forbidden(e, "spec",
+				"spec is immutable after creation except resources.requests and "
+				"volumeAttributesClassName for bound claims");
+}

@@ -1,0 +1,16 @@
+/* volume_check: what is wrong with PersistentVolumes and their claims, and what of them may not change, in the words of
+ * Kubernetes 1.36 (builtin_check.h), but for the difference that it prints behind them. Pure. */
+#ifndef ALM_APISERVER_KINDS_VOLUME_CHECK_H
+#define ALM_APISERVER_KINDS_VOLUME_CHECK_H
+
+#include "alm/obj/field_error.h"
+#include "alm/obj/obj.h"
+
+void check_volume(struct field_errors *e, const struct obj *o);
+void volume_kept(struct field_errors *e, const struct obj *o, const struct obj *before);
+/* The spec of a claim, or of a template of one. */
+void check_claim_spec(struct field_errors *e, const char *path, const struct obj *spec);
+void check_claim(struct field_errors *e, const struct obj *o);
+void claim_kept(struct field_errors *e, const struct obj *o, const struct obj *before);
+
+#endif

@@ -1,0 +1,118 @@
+/* hub_change: what watchers are told of a change; see hub.h. */
+#include "alm/apiserver/store/hub_internal.h"
+
+#include <string.h>
+
+#include "alm/apiserver/converting.h"
+#include "alm/apiserver/kinds/convert.h"
+
+const char hub_added[] = "ADDED";
+static const char modified[] = "MODIFIED", deleted[] = "DELETED";
+
+/* The line of this change for the watcher. Borrowed. */
+static struct str line_of(struct watcher *w, const char *type, struct text *t)
+{
+	return hub_lines_get(&w->hub->lines, w->request, type, t, hub_takes_columns(w));
+}
+
+static bool text_matches(struct watcher *w, struct text *t)
+{
+	return t && list_matches(w->request, &w->options, t);
+}
+
+/* It stopped matching: the last matching state, under the revision of the change. */
+static void send_left(struct watcher *w, const struct change *c)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 4);
+	struct obj *o = convert_read(w->request->kind, c->before, a);
+	if (!o)
+		return;
+	obj_set_path(o, "metadata.resourceVersion", obj_stringf("%lld", (long long)c->rv));
+	hub_line_print(w->request, deleted, o, NULL, hub_takes_columns(w), &b);
+	hub_send(w, strbuf_str(&b));
+}
+
+static void send_matching(struct watcher *w, const struct change *c)
+{
+	bool before = text_matches(w, c->before);
+	bool after = c->deleted ? before : text_matches(w, c->after);
+	if (c->deleted && before)
+		hub_send(w, line_of(w, deleted, c->after));
+	else if (before && !after)
+		send_left(w, c);
+	else if (after)
+		hub_send(w, line_of(w, before ? modified : hub_added, c->after));
+}
+
+/* One for all watchers of the version. Borrowed, until the change is over; NULL: it is not known. */
+static struct text *form_of(struct watcher *w, struct text *t)
+{
+	struct hub *h = w->hub;
+	const struct kind *k = w->request->kind;
+	for (size_t i = 0; i < h->n_forms; i++)
+		if (h->forms[i].kind == k && h->forms[i].of == t)
+			return h->forms[i].shown;
+	struct text *shown = converting_known(h->server, k, t);
+	h->forms[h->n_forms++] = (struct hub_form){k, t, shown};
+	return shown;
+}
+
+static void forget_forms(struct hub *h)
+{
+	while (h->n_forms)
+		text_unref(h->forms[--h->n_forms].shown);
+}
+
+void hub_end_change(struct hub *h)
+{
+	hub_lines_clear(&h->lines);
+	forget_forms(h);
+}
+
+/* As whoever wrote it had it converted. When that failed, or is long ago, the client comes back with a list. */
+static void send_converted(struct watcher *w, const struct change *c)
+{
+	struct change shown = *c;
+	bool selects = w->options.selective && c->before;
+	if (w->hub->n_forms + 2 > HUB_FORMS_MAX)
+		forget_forms(w->hub);
+	shown.before = selects ? form_of(w, c->before) : c->before;
+	shown.after = form_of(w, c->after);
+	if (shown.after && (shown.before || !selects))
+		send_matching(w, &shown);
+	else
+		hub_send_expired(w,
+				 arena_fmt(w->request->arena,
+					   "resource version %lld is not known in this version of "
+					   "the resource",
+					   (long long)c->rv));
+}
+
+void hub_send_change(struct watcher *w, const struct change *c)
+{
+	const struct request *r = w->request;
+	if (w->dead || c->rv <= w->floor || (*r->ns && strcmp(r->ns, c->ns) != 0) ||
+	    (w->exact_name && strcmp(w->exact_name, c->name) != 0))
+		return;
+	w->floor = c->rv;
+	if (converting_is_needed(r->kind))
+		send_converted(w, c);
+	else
+		send_matching(w, c);
+}
+
+/* Shows a change to the watchers of its resource. */
+void hub_show_change(void *arg, const struct change *c)
+{
+	struct hub *h = arg;
+	if (!c->resource->watchers)
+		return;
+	h->publishing = true;
+	for (struct watcher *w = c->resource->watchers; w; w = w->next)
+		if (w->begun && !w->behind)
+			hub_send_change(w, c);
+	h->publishing = false;
+	hub_end_change(h);
+	hub_sweep(c->resource);
+}

@@ -1,0 +1,95 @@
+/* hub_watcher: a watch that is there: what is sent to it, and its end; see hub.h. */
+#include "alm/apiserver/store/hub_internal.h"
+
+#include "alm/apiserver/core.h"
+#include "alm/apiserver/status.h"
+
+void watcher_unlink(struct watcher *w)
+{
+	struct watcher **p = &w->resource->watchers;
+	while (*p != w)
+		p = &(*p)->next;
+	*p = w->next;
+	w->hub->n_watchers--;
+	xfree(w);
+}
+
+void watcher_drop(struct watcher *w)
+{
+	if (w->dead)
+		return;
+	w->dead = true;
+	loop_disarm(w->hub->server->loop, &w->end);
+	loop_disarm(w->hub->server->loop, &w->bookmark);
+	loop_unpost(w->hub->server->loop, &w->go_on);
+	/* One that has not begun is still known to the store's commit, and goes in begin(). */
+	if (!w->hub->publishing && w->begun)
+		watcher_unlink(w);
+}
+
+void watcher_finish(struct watcher *w, bool clean)
+{
+	struct exchange *x = w->request->exchange;
+	x->on_close = NULL;
+	x->on_writable = NULL;
+	watcher_drop(w);
+	if (clean)
+		exchange_end(x);
+	else
+		exchange_cut(x);
+}
+
+void hub_sweep(struct store_table *res)
+{
+	for (struct watcher *w = res->watchers, *next; w; w = next) {
+		next = w->next;
+		if (w->dead && w->begun)
+			watcher_unlink(w);
+	}
+}
+
+void hub_send(struct watcher *w, struct str line)
+{
+	if (w->dead)
+		return;
+	if (exchange_write(w->request->exchange, line) > HUB_QUEUE_BYTES_MAX && !w->dead)
+		watcher_finish(w, false);
+}
+
+bool hub_takes_columns(struct watcher *w)
+{
+	bool columns = w->request->accept.as == AS_TABLE && !w->columns_sent;
+	w->columns_sent = true;
+	return columns;
+}
+
+void hub_send_expired(struct watcher *w, const char *why)
+{
+	struct error err = ERROR_INIT;
+	struct request *r = w->request;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	fail_code(r, E_EXPIRED, &err, "%s", why);
+	strbuf_adds(&b, "{\"type\":\"ERROR\",\"object\":");
+	status_print(&r->failure, &err, &b);
+	strbuf_adds(&b, "}\n");
+	exchange_write(r->exchange, strbuf_str(&b));
+	watcher_finish(w, true);
+}
+
+static bool watches(const struct hub *h, const struct kind *k, bool selective)
+{
+	for (const struct watcher *w = server_resource(h->server, k)->watchers; w; w = w->next)
+		if (!w->dead && w->request->kind == k && (!selective || w->options.selective))
+			return true;
+	return false;
+}
+
+bool hub_watches(const struct hub *h, const struct kind *k)
+{
+	return watches(h, k, false);
+}
+
+bool hub_selects(const struct hub *h, const struct kind *k)
+{
+	return watches(h, k, true);
+}

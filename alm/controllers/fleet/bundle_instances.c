@@ -1,0 +1,160 @@
+#include "alm/controllers/fleet/bundle_instances.h"
+
+#include <string.h>
+
+#include "alm/base/str.h"
+#include "alm/controllers/fleet/bundle_side.h"
+#include "alm/controllers/fleet/bundle_spec.h"
+#include "alm/obj/meta.h"
+
+#define NAME_MAX_BYTES 50 /* as a Bundle's */
+#define NS_MAX_BYTES   63
+#define SCHEME         "file://"
+
+static int invalid(size_t i, const char *field, const char *what, struct error *err)
+{
+	return error_set(err, E_INVALID, "spec.instances[%zu]%s%s: %s", i, *field ? "." : "", field,
+			 what);
+}
+
+/* a-z, 0-9 and -, as a label of DNS */
+static bool is_label(const char *s, size_t max)
+{
+	size_t n = strlen(s);
+	return n && n <= max && strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == n &&
+	       s[0] != '-' && s[n - 1] != '-';
+}
+
+static int read_name(const struct obj *o, size_t i, struct flat_instance *items, struct error *err)
+{
+	const char *name = obj_str(o, "name");
+	if (!name || !is_label(name, NAME_MAX_BYTES))
+		return invalid(i, "name", "1 to 50 of a-z, 0-9 and - are wanted", err);
+	if (cstr_eq(name, BUNDLE_INSTANCE))
+		return invalid(i, "name",
+			       "\"" BUNDLE_INSTANCE "\" is what is below no instance's folder; "
+			       "take another one",
+			       err);
+	for (size_t k = 0; k < i; k++)
+		if (cstr_eq(items[k].name, name))
+			return invalid(i, "name", "another instance has it already", err);
+	items[i].name = name;
+	return 0;
+}
+
+static int read_namespace(const struct obj *o, size_t i, struct flat_instance *ret,
+			  struct error *err)
+{
+	ret->ns = obj_str(o, "namespace");
+	if (obj_get(o, "namespace") && !(ret->ns && is_label(ret->ns, NS_MAX_BYTES)))
+		return invalid(i, "namespace", "the name of a Namespace is wanted", err);
+	return 0;
+}
+
+/* "file://apps/web", without "." and "..", and not the whole tree. */
+static int read_package(const struct obj *o, size_t i, struct arena *a, struct flat_instance *ret,
+			struct error *err)
+{
+	static const char wanted[] = "file://FOLDER is wanted, a folder below spec.source.git.path "
+				     "with manifests, as file://apps/web; charts, oci:// and "
+				     "packages of a Catalog are not built yet";
+	const char *text = obj_str(o, "package");
+	struct str rest = str_of(text ? text : ""), part;
+	if (!str_has_prefix(rest, STR(SCHEME)) || rest.len > FLAT_KEY_MAX)
+		return invalid(i, "package", wanted, err);
+	rest = str_skip(rest, strlen(SCHEME));
+	while (rest.len && rest.ptr[rest.len - 1] == '/')
+		rest.len--;
+	ret->folder = arena_strndup(a, rest.ptr, rest.len);
+	if (!rest.len)
+		return invalid(i, "package", wanted, err);
+	while (rest.len && str_next(&rest, '/', &part))
+		if (!part.len || part.ptr[0] == '.')
+			return invalid(i, "package", wanted, err);
+	return 0;
+}
+
+static int check_unbuilt(const struct obj *o, size_t i, struct error *err)
+{
+	static const char *const unbuilt[] = {"version", "digest", "needs", "values", "overrides"};
+	for (size_t k = 0; k < ARRAY_LEN(unbuilt); k++)
+		if (obj_get(o, unbuilt[k]))
+			return invalid(i, unbuilt[k],
+				       "this is not built yet: nothing is applied while it is "
+				       "there; remove it, and do not count on it",
+				       err);
+	return 0;
+}
+
+int bundle_instances_read(const struct obj *bundle, struct arena *a, struct flat_instances *ret,
+			  struct error *err)
+{
+	const struct obj *list = obj_path(bundle, "spec.instances");
+	size_t n = obj_len(list);
+	if (!list || obj_type(list) == OBJ_NULL)
+		return 0;
+	if (obj_type(list) != OBJ_LIST || n > FLAT_INSTANCES_MAX)
+		return error_set(err, E_INVALID, "spec.instances: a list of at most %d is wanted",
+				 FLAT_INSTANCES_MAX);
+	struct flat_instance *items = ARENA_ARRAY(a, struct flat_instance, n + 1);
+	for (size_t i = 0; i < n; i++) {
+		const struct obj *o = obj_at(list, i);
+		if (obj_type(o) != OBJ_MAP)
+			return invalid(i, "", "{name, namespace, package} is wanted", err);
+		if (read_name(o, i, items, err) < 0 || read_namespace(o, i, &items[i], err) < 0 ||
+		    read_package(o, i, a, &items[i], err) < 0 || check_unbuilt(o, i, err) < 0)
+			return -err->code;
+	}
+	*ret = (struct flat_instances){items, n};
+	return 0;
+}
+
+/* --- their namespaces --- */
+
+static int tell_unknown(struct flat *f, const struct flat_object *x,
+			const struct bundle_scopes *scopes, struct error *err)
+{
+	const struct flat_instance *i = flat_instance_of(f, x);
+	const char *text = arena_fmt(
+		f->a,
+		"%s: %s %s names no namespace, and nobody knows yet whether %s has one, that of "
+		"instance %s (%s): write metadata.namespace, or put the definition into the tree",
+		x->key, meta_kind(x->object), meta_name(x->object), meta_kind(x->object), i->name,
+		i->ns);
+	return scopes->unsure ? flaws_add(scopes->unsure, text, err)
+			      : error_set(err, E_INVALID, "%s", text);
+}
+
+static int place(struct flat *f, struct flat_object *x, const struct bundle_scopes *scopes,
+		 struct error *err)
+{
+	const struct flat_instance *i = flat_instance_of(f, x);
+	if (!i || !i->ns || meta_namespace(x->object))
+		return 0;
+	int scope = bundle_scope_of(f, x->object, scopes);
+	if (scope < 0)
+		return tell_unknown(f, x, scopes, err);
+	if (scope) /* its own copy: it has the label of the instance */
+		obj_set_path(x->object, "metadata.namespace", obj_string(i->ns));
+	return 0;
+}
+
+int bundle_instances_place(const struct bundle_spec *b, struct flat *f,
+			   const struct bundle_scopes *scopes, struct error *err)
+{
+	struct flat_instances whose = b->instances;
+	if (!whose.n)
+		return 0;
+	for (size_t i = 0; i < f->n; i++)
+		if (place(f, &f->objects[i], scopes, err) < 0 && flaws_take(f->flaws, err) < 0)
+			return -err->code;
+	/* what has none now lies in none: of two instances it is the same object */
+	struct flat_instance *bare = ARENA_ARRAY(f->a, struct flat_instance, whose.n);
+	for (size_t i = 0; i < whose.n; i++)
+		bare[i] = (struct flat_instance){whose.items[i].name, whose.items[i].folder, NULL};
+	const struct flat_instances without = {bare, whose.n}, *with = f->instances;
+	f->instances = &without;
+	int rc = flat_sort(f, b->ns, err);
+	f->instances = with;
+	return rc < 0 ? rc : flat_check_instances(f, err);
+}

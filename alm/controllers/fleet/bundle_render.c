@@ -1,0 +1,173 @@
+#include "alm/controllers/fleet/bundle_render.h"
+
+#include <string.h>
+
+#include "alm/obj/json.h"
+#include "alm/render/flat_job.h"
+
+#define HIDDEN                                                                            \
+	"the words of its error are not shown, as they may have values of the Secret in " \
+	"spec.config.from"
+#define PLACE_MAX ((size_t)40)
+
+void bundle_files_init(const struct bundle_spec *b, struct arena *a, struct files *ret)
+{
+	*ret = (struct files){.a = a};
+	if (b->renderer.entrypoint)
+		ret->refused = obj_keep(a, obj_map());
+}
+
+/* The hub itself, which has no name of its own. */
+static struct obj *cluster(void)
+{
+	struct obj *o = obj_map();
+	obj_set_str(o, "name", "default");
+	obj_set_str(o, "group", "default");
+	return o;
+}
+
+/* --- configuration --- */
+
+/* Of a Secret, too, that is named as any resource. */
+static bool has_secret(const struct config_sources *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		if (from->items[i].type == FROM_SECRET || cstr_eq(from->items[i].kind, "Secret"))
+			return true;
+	return false;
+}
+
+int bundle_input_make(const struct bundle_spec *b, const struct config_layer *layers, size_t n,
+		      struct arena *a, struct bundle_input *ret, struct error *err)
+{
+	struct config_layer all[CONFIG_LAYERS_MAX] = {{"spec.config.values", b->renderer.values}};
+	struct bundle_input in = {.is_secret = has_secret(&b->renderer.from)};
+	struct obj *merged = NULL;
+	for (size_t i = 0; i < n; i++)
+		all[i + 1] = layers[i];
+	if (config_merge(all, n + 1, &merged, err) < 0)
+		return error_set_reason(err, REASON_VALUE_MISSING);
+	in.config = merged ? obj_keep(a, merged) : NULL;
+	if (merged)
+		json_digest(merged, in.digest);
+	*ret = in;
+	return 0;
+}
+
+void bundle_input_blame(struct error *err)
+{
+	bool may_pass = error_retry(err->code) != RETRY_NEVER && err->code != E_FORBIDDEN;
+	error_wrap(err, BUNDLE_CONFIG_FROM);
+	if (!may_pass)
+		error_set_reason(err, REASON_VALUE_MISSING);
+}
+
+/* --- the program --- */
+
+static struct obj *unavailable(const struct bundle_input *in)
+{
+	struct obj *o = obj_map();
+	obj_set_str(o, "values", "spec.values of a Bundle is not built yet");
+	if (!in->config)
+		obj_set_str(o, "config", "there is no configuration; set spec.config");
+	return o;
+}
+
+static void start_jsonnet(const struct bundle_spec *b, struct sandbox *s, const struct files *f,
+			  const struct bundle_input *in, struct render_call *call)
+{
+	const struct bundle_renderer *r = &b->renderer;
+	CLEANUP(obj_unrefp) struct obj *runtime = obj_map();
+	CLEANUP(obj_unrefp) struct obj *no = unavailable(in);
+	obj_set(runtime, "cluster", cluster());
+	if (in->config)
+		obj_set(runtime, "config", obj_ref(in->config));
+	const struct flat_request rq = {.ns = b->ns,
+					.entrypoint = r->entrypoint,
+					.roots = {"", r->jpath, r->n_jpath},
+					.ext_str = r->ext_str,
+					.runtime = runtime,
+					.unavailable = no};
+	flat_job_jsonnet(s, f, &rq, call);
+}
+
+void bundle_render_start(const struct bundle_spec *b, struct sandbox *s, const struct files *f,
+			 const struct bundle_input *in, struct render_call *call)
+{
+	if (b->renderer.entrypoint)
+		start_jsonnet(b, s, f, in, call);
+	else
+		flat_job_files(s, f, b->ns, &b->instances, call);
+}
+
+void bundle_input_files(struct bundle_input *in, const struct files *f, struct arena *a)
+{
+	struct obj *paths = in->is_secret ? obj_keep(a, obj_map()) : NULL;
+	for (size_t i = 0; paths && i < f->n; i++)
+		obj_set_bool(paths, f->items[i].path, true);
+	in->files = paths;
+}
+
+static bool is_file(const struct obj *files, struct str path)
+{
+	OBJ_EACH (it, files)
+		if (str_is(path, it.key))
+			return true;
+	return str_is(path, "std");
+}
+
+/* "\tlib/x.jsonnet:1:2-3\tfunction <f>", "\tx.jsonnet:(1:2)-(3:4)": the place alone of it, as a value may look like one. */
+static bool is_frame(const struct obj *files, struct str line, struct str *ret)
+{
+	struct str file, at, words;
+	if (!line.len || *line.ptr != '\t' || !str_cut(str_skip(line, 1), ':', &file, &at) ||
+	    !is_file(files, file))
+		return false;
+	(void)str_cut(at, '\t', &at, &words);
+	for (size_t i = 0; i < at.len; i++)
+		if (!char_is_digit(at.ptr[i]) && !strchr(":()-", at.ptr[i]))
+			return false;
+	*ret = str_n(line.ptr, 1 + file.len + 1 + at.len);
+	return at.len > 0 && at.len <= PLACE_MAX;
+}
+
+void bundle_render_hide(const struct bundle_input *in, struct obj *rendered)
+{
+	const char *text = obj_as_string(obj_get(rendered, "error"));
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SANDBOX_OUTPUT_BYTES);
+	struct str rest = str_of(text), line, place;
+	/* of a file that cannot be parsed: that is the commit's */
+	if (!in->is_secret || !text || cstr_has_prefix(text, "STATIC ERROR: "))
+		return;
+	strbuf_adds(&b, HIDDEN);
+	while (str_next_line(&rest, &line))
+		if (is_frame(in->files, line, &place))
+			strbuf_addf(&b, "\n%.*s", STR_ARG(place));
+	obj_set_str(rendered, "error", b.buf);
+}
+
+int bundle_render_mute(const struct bundle_spec *b, const struct bundle_input *in,
+		       struct error *err)
+{
+	bool is_hidden = err->reason == REASON_RENDER_FAILED; /* bundle_render_hide() */
+	enum error_reason reason = err->reason;
+	if (!in->is_secret || is_hidden || reason == REASON_RENDERER_MISSING)
+		return -err->code;
+	error_set(err, err->code, "%s: %s: " HIDDEN, b->renderer.entrypoint,
+		  error_reason(err->code));
+	return reason ? error_set_reason(err, reason) : -err->code;
+}
+
+void bundle_render_blame(const struct bundle_spec *b, struct error *err)
+{
+	if (!b->renderer.entrypoint || err->reason)
+		return;
+	if (err->code == E_LIMIT ||
+	    err->code == E_INTERNAL) { /* it crashed: again, it does so again */
+		err->code = E_LIMIT;
+		error_wrap(err, "%s", b->renderer.entrypoint);
+		error_set_reason(err, REASON_RENDER_LIMIT);
+	} else if (error_retry(err->code) == RETRY_NEVER) {
+		error_set_reason(err, REASON_RENDER_FAILED);
+	}
+}

@@ -1,0 +1,42 @@
+/*
+ * bundle_render: objects out of a Bundle's files, in the sandbox, by its renderer: for the controller, and for
+ * `alm bundle`, which says the same before the push.
+ */
+#ifndef ALM_CONTROLLERS_FLEET_BUNDLE_RENDER_H
+#define ALM_CONTROLLERS_FLEET_BUNDLE_RENDER_H
+
+#include "alm/base/hash.h"
+#include "alm/controllers/fleet/bundle_spec.h"
+#include "alm/render/render_job.h"
+#include "alm/source/files.h"
+
+/* Files of a Bundle with that spec are collected into this: of a program they have a map of what is refused. */
+void bundle_files_init(const struct bundle_spec *b, struct arena *a, struct files *ret);
+/* What a program gets besides its files. */
+struct bundle_input {
+	const struct obj *config; /* all layers as one; NULL: none */
+	char digest[SHA256_HEX];  /* of it; "": none */
+	bool is_secret;           /* something of it is of a Secret */
+	const struct obj *files;  /* paths of those that may stand in an error then; NULL: none */
+};
+/* layers: of what spec.config.from names, over spec.config.values. Errors are ValueMissing. */
+int bundle_input_make(const struct bundle_spec *b, const struct config_layer *layers, size_t n,
+		      struct arena *a, struct bundle_input *ret, struct error *err);
+/* The files that the program is of, before bundle_render_hide(). */
+void bundle_input_files(struct bundle_input *in, const struct files *f, struct arena *a);
+/* What is said where it cannot be read, and what only then is no matter of the server's. */
+void bundle_input_blame(struct error *err);
+/* What call->done gets is for bundle_make(), after bundle_render_hide(). */
+void bundle_render_start(const struct bundle_spec *b, struct sandbox *s, const struct files *f,
+			 const struct bundle_input *in, struct render_call *call);
+/* Of a program that says no: its words may have values of the Secrets that it was given. */
+void bundle_render_hide(const struct bundle_input *in, struct obj *rendered);
+/* Any other error of rendering, or of bundle_make(): with a Secret its code, its reason and the program alone are
+ * told, as keys and fields may be made of its values. Returns the code negative. */
+int bundle_render_mute(const struct bundle_spec *b, const struct bundle_input *in,
+		       struct error *err);
+/* What call->done was told instead, with the word that a condition has for it (RenderFailed, RenderLimit);
+ * a crash is a limit, too: what crashed the renderer is not run again at every poll. */
+void bundle_render_blame(const struct bundle_spec *b, struct error *err);
+
+#endif

@@ -1,0 +1,48 @@
+#include "alm/controllers/fleet/bundle_source.h"
+
+#define COMMIT_SHOWN 12
+
+/* Not about what was read: there is none, or it is not taken. */
+static bool is_about_source(const struct outcome *r)
+{
+	return r->reason == REASON_GIT_MISSING || r->reason == REASON_CREDENTIALS_REJECTED ||
+	       r->reason == REASON_HOST_KEY_UNKNOWN || r->reason == REASON_HOST_KEY_CHANGED ||
+	       r->reason == REASON_LIMIT_EXCEEDED || r->reason == REASON_BRANCH_NOT_FOUND ||
+	       r->reason == REASON_SOURCE_EMPTY || r->reason == REASON_HISTORY_REWRITTEN ||
+	       r->reason == REASON_SIGNATURE_INVALID || (!r->reason && r->code == E_NOTALLOWED);
+}
+
+enum bundle_source bundle_source_of(const struct bundle_now *now, const struct outcome *r,
+				    bool paused)
+{
+	if (!r || (!r->code && !now->read))
+		return paused && now->read ? SOURCE_READ : SOURCE_UNREAD;
+	if (!r->code)
+		return SOURCE_READ;
+	bool may_pass = r->reason == REASON_SOURCE_UNREACHABLE ||
+			(!r->reason && error_retry(r->code) != RETRY_NEVER);
+	if (may_pass) /* a poll or two may fail */
+		return r->failures >= BUNDLE_POLLS_MAX || !now->read ? SOURCE_FAILED : SOURCE_READ;
+	return is_about_source(r) ? SOURCE_FAILED : SOURCE_INVALID;
+}
+
+const char *bundle_source_reason(const struct outcome *r, enum bundle_source source)
+{
+	if (r->reason)
+		return error_reason_text(r->reason);
+	if (r->code == E_LIMIT)
+		return "LimitExceeded";
+	if (source == SOURCE_INVALID)
+		return "ParseError";
+	return r->code == E_NOTALLOWED ? "SourceNotAllowed" : "SourceUnreachable";
+}
+
+const char *bundle_source_text(const struct obj *source, struct arena *a)
+{
+	const char *commit = obj_str(source, "commit"), *author = obj_str(source, "author"),
+		   *subject = obj_str(source, "subject");
+	if (!commit)
+		return "";
+	return arena_fmt(a, "%.*s %s: %s", COMMIT_SHOWN, commit, author ? author : "",
+			 subject ? subject : "");
+}

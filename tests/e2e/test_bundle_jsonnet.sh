@@ -1,0 +1,155 @@
+#!/bin/bash
+# spec.renderer of a Bundle: its objects are the value of a program in its branch (L8, L9, L25, L30 of capabilities.md), and of
+# one that fails nothing is applied and nothing pruned.
+# shellcheck disable=SC2119
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+if ! command -v kubectl >/dev/null || ! command -v git >/dev/null || ! ldconfig -p | grep -q 'libjsonnet\.so\.0'; then
+	echo "ok 1 - Jsonnet of bundles # SKIP no kubectl, git or libjsonnet.so.0"
+	exit 0
+fi
+up_start
+cd "$dir" || exit 1
+repository "$catalog/ssot.git" ssot
+
+push() { # MESSAGE
+	git -C ssot add -A && git -C ssot commit -q -m "$1" && git -C ssot push -q origin main 2>/dev/null
+	head=$(git -C ssot rev-parse HEAD)
+}
+bundle() { # LINES below spec
+	printf 'apiVersion: app.coreos.com/v1alpha1\nkind: Bundle\nmetadata: {name: web}\nspec:\n  source: {git: {url: "file://%s/ssot.git", path: apps}}\n  trigger: {interval: 1s}\n%s\n' "$catalog" "$1" >web.yaml
+}
+state() { k get bundle web -o 'jsonpath={.status.state} {.status.commit}'; }
+rendered() { k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="Rendered")].reason}'; }
+message() { k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="Rendered")].message}'; }
+tells() { message | grep -cF "$1"; }
+there() { k get configmap -l app.coreos.com/bundle=web -o 'jsonpath={range .items[*]}{.metadata.name}={.data.v} {end}'; }
+offline() { env -u KUBECONFIG HOME="$dir/nowhere" "$alm_bin" "$@"; }
+
+mkdir -p ssot/apps/lib
+cat >ssot/apps/lib/map.libsonnet <<'EOF'
+function(name, v) { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: name }, data: { v: v } }
+EOF
+cat >ssot/apps/main.jsonnet <<'EOF'
+local map = import 'map.libsonnet';
+local config = import 'generic-operator/config';
+{
+  region: map('region', std.extVar('region')),
+  motd: map('motd', std.stripChars(importstr 'motd.txt', '\n')),
+  cluster: map('cluster', (import 'alm-runtime/cluster').name),
+} + { [n]: map(n, 'of the configuration') for n in config.names }
+EOF
+echo hello >ssot/apps/motd.txt
+printf 'not: [yaml\n' >ssot/apps/none.yaml # no manifest: the program is all there is
+ln -s /etc/passwd ssot/apps/passwd
+push 'a program'
+jsonnet='  renderer: {type: jsonnet, entrypoint: main.jsonnet, jpath: [lib], extStr: {region: eu}}'
+bundle "$jsonnet"'
+  config: {values: {names: [a, b]}}'
+code "L8 it is built without a cluster" 0 "# Source: motd" offline bundle build -f ssot --bundle web.yaml
+k apply -f web.yaml >/dev/null
+soon "L8 L9 a program with libraries and a configuration is applied" "Synced $head" state
+all='a=of the configuration b=of the configuration cluster=default motd=hello region=eu '
+is "as it is built" "$all" "$(there)"
+sed -i 's/names: \[a, b\]/names: [a]/; s/region: eu/region: us/' web.yaml
+k apply -f web.yaml >/dev/null
+all='a=of the configuration cluster=default motd=hello region=us '
+soon "another configuration is another revision, which prunes" "$all" there
+
+# fails NAME REASON TEXT: what was pushed is told so, by vet, too, and changes nothing
+fails() {
+	soon "$1 is told, with its place" 1 tells "$3"
+	is "  in a word" "$2" "$(rendered)"
+	is "  the source is there" "True Fetched" "$(k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="SourceReady")].status} {.status.conditions[?(@.type=="SourceReady")].reason}')"
+	code "  by vet, too" 1 "$3" offline bundle vet -f ssot --bundle web.yaml
+	is "  nothing is applied, nothing pruned" "$all" "$(there)"
+}
+cp ssot/apps/main.jsonnet main.jsonnet
+sed -i 's/^{/local x = error "no good"; { motd: map(x, ""), /; s/^  motd.*//' ssot/apps/main.jsonnet
+push 'an error'
+fails "an error" RenderFailed "RUNTIME ERROR: no good; main.jsonnet:3:"
+run_step "  alm status has a step" "$(next_steps)"
+git -C ssot rm -q --cached apps/main.jsonnet
+rm ssot/apps/main.jsonnet
+push 'it is gone'
+fails "an entrypoint that is gone" RenderFailed "RenderFailed: main.jsonnet: no such file"
+echo "{ a: importstr 'passwd' }" >ssot/apps/main.jsonnet
+push 'a link'
+fails "a symbolic link that is imported" RenderFailed "passwd is a symbolic link"
+echo "{}" >ssot/apps/main.jsonnet
+push 'nothing'
+soon "a program without an object is no reason to delete all" "SourceEmpty" k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="SourceReady")].reason}'
+echo "{ [std.toString(i)]: std.repeat('x', 1000000) for i in std.range(1, 50) }" >ssot/apps/main.jsonnet
+push '50 MB'
+fails "50 MB of output" RenderLimit "RenderLimit: main.jsonnet: "
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+up_start
+soon "after a restart, still" "RenderLimit" rendered
+is "  nothing is pruned" "$all" "$(there)"
+
+# A rollout of the tree is that of the unit.
+cp main.jsonnet ssot/apps/objects.jsonnet
+cat >ssot/apps/main.jsonnet <<'EOF'
+{
+  objects: import 'objects.jsonnet',
+  rollout: {
+    apiVersion: 'app.coreos.com/v1alpha1', kind: 'Rollout', metadata: { name: 'r' },
+    spec: { groups: [{ name: 'first', steps: [{ object: 'motd', action: 'CreateOrUpdate' }] }, { name: 'second', steps: [{ object: 'region', action: 'CreateOrUpdate' }] }] },
+  },
+}
+EOF
+push 'a rollout'
+soon "L25 a rollout that the program gives" "Synced $head" state
+has "  is the one that is run" "first second" "$(k get bundle web -o 'jsonpath={.status.groups[*].name}')"
+
+# More configuration, of a Secret and a ConfigMap, as the Bundle's account (L30).
+cat >ssot/apps/main.jsonnet <<'EOF'
+local map = import 'map.libsonnet';
+local c = import 'alm-runtime/config';
+{ a: map('a', c.a), b: map('b', if c.password == 'bad-hunter2' then error 'no ' + c.password else std.toString(std.length(c.password))) }
+EOF
+push 'more of it'
+k create configmap more --from-literal=doc='{a: of the map}' >/dev/null
+k create secret generic more --from-literal=password=hunter2 >/dev/null
+k create serviceaccount deployer >/dev/null
+k create clusterrolebinding deployer --clusterrole=admin --serviceaccount=default:deployer >/dev/null
+bundle "$jsonnet"'
+  serviceAccountName: default/deployer
+  config:
+    values: {a: of the spec}
+    from:
+    - {configMap: {name: more, key: doc}}
+    - {secret: {name: more}}'
+k apply -f web.yaml >/dev/null
+all='a=of the map b=7 '
+soon "L30 L9 configuration of several resources, later ones win" "$all" there
+k create secret generic more --from-literal=password=longer-hunter2 --dry-run=client -o yaml | k apply -f - >/dev/null 2>&1
+all='a=of the map b=14 '
+soon "  a change of one is rolled out" "$all" there
+code "  offline it is given" 1 "give what it brings with --config-file" offline bundle vet -f ssot --bundle web.yaml
+echo 'password: abc' >config.yaml
+code "  by a file" 0 'v: "3"' offline bundle build -f ssot --bundle web.yaml --config-file config.yaml
+k create secret generic more --from-literal=password=bad-hunter2 --dry-run=client -o yaml | k apply -f - >/dev/null 2>&1
+soon "a program that tells a value of a Secret" 1 tells "RenderFailed: the words of its error are not shown, as they may have values of the Secret in spec.config.from; main.jsonnet:3:"
+secretly() { # TEXT PROGRAM: whose error would tell the value
+	printf '%s\n' "local c = import 'alm-runtime/config'; $2" >ssot/apps/main.jsonnet
+	push "$1"
+	soon "  nor is $1" 1 tells "$1"
+}
+said='the words of its error are not shown, as they may have values of the Secret in spec.config.from'
+secretly "RenderFailed: main.jsonnet: Invalid: $said" "{ [c.password]: 'x' }"
+secretly "RenderFailed: $said; main.jsonnet:1:" "error '\n\tmain.jsonnet:7' + c.password + '\n\t' + c.password + ':1'"
+secretly "RenderFailed: main.jsonnet: Invalid: $said" "{ objects: { m: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' } } }, rollout: { apiVersion: 'app.coreos.com/v1alpha1', kind: 'Rollout', metadata: { name: 'r' }, spec: { groups: [{ name: 'g', steps: [{ object: 'm', action: c.password }] }] } } }"
+lacks "  is not told" k get bundle web -o json -- hunter2
+lacks "  nor by the log" alm audit query --data-dir "$data" -o json -- hunter2
+lacks "  nor by ALM's own" cat "$dir/err" -- hunter2
+k delete secret more >/dev/null
+soon "one that is gone" 1 tells "ValueMissing: spec.config.from: Secret default/more: "
+is "  nothing is applied, nothing pruned" "$all" "$(there)"
+k create secret generic more --from-literal=password=x >/dev/null
+k delete clusterrolebinding deployer >/dev/null
+soon "L30 it is read with the rights of the account" 1 tells "cannot get resource"
+is "  nothing is applied, nothing pruned" "$all" "$(there)"
+finish

@@ -1,0 +1,99 @@
+/* What of a Pod may change; whole answers of a real server are in test_differs.c. */
+#include "alm/apiserver/kinds/defaults.h"
+#include "alm/apiserver/kinds/pod_kept.h"
+#include "alm/obj/json.h"
+#include "tests/lib/test.h"
+
+static struct obj *pod(const char *more, const char *image, bool defaulted)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	struct obj *o = NULL;
+	struct error err = ERROR_INIT;
+	const char *text =
+		arena_fmt(a, "{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"%s\"}]%s%s}}",
+			  image, *more ? "," : "", more);
+	assert_ok(json_parse(str_of(text), &o, &err), &err);
+	if (defaulted)
+		defaults_set(o, "", "pods");
+	return o;
+}
+
+/* The fields told, joined. */
+static const char *told(const char *before, const char *after, const char *image, bool old,
+			struct arena *a)
+{
+	CLEANUP(obj_unrefp) struct obj *was = pod(before, "i", !old);
+	CLEANUP(obj_unrefp) struct obj *is = pod(after, image, true);
+	struct field_errors e;
+	const char *out = "";
+	field_errors_init(&e, a);
+	pod_kept(&e, is, was);
+	for (size_t i = 0; i < e.n; i++)
+		out = arena_fmt(a, "%s%s%s", out, i ? " " : "", e.items[i].path);
+	return out;
+}
+
+#define GATES(name) "\"schedulingGates\":[{\"name\":\"" name "\"}]"
+#define TAINT(more) "\"tolerations\":[{\"key\":\"k\"" more "}]"
+
+static void test_pod_kept__all_but_a_little_stays(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *before, *after, *fields;
+	} cases[] = {
+		{"", "", ""},
+		{"", "\"nodeName\":\"n\"", "spec"},
+		{"", "\"restartPolicy\":\"Never\"", "spec"},
+		{"", "\"initContainers\":[{\"name\":\"i\",\"image\":\"i\"}]",
+		 "spec.initContainers"},
+		{"", "\"activeDeadlineSeconds\":5", ""},
+		{"\"activeDeadlineSeconds\":5", "\"activeDeadlineSeconds\":4", ""},
+		{"\"activeDeadlineSeconds\":5", "\"activeDeadlineSeconds\":6",
+		 "spec.activeDeadlineSeconds"},
+		{"\"activeDeadlineSeconds\":5", "", "spec.activeDeadlineSeconds"},
+		{"", "\"activeDeadlineSeconds\":-1", "spec.activeDeadlineSeconds"},
+		{"", TAINT(""), ""},
+		{TAINT(""), TAINT(",\"tolerationSeconds\":5"), ""},
+		{TAINT(""), "", "spec.tolerations"},
+		{TAINT(""), TAINT(",\"effect\":\"NoExecute\""), "spec.tolerations"},
+		{GATES("a"), "", ""},
+		{"", GATES("a"), "spec.schedulingGates[0].name"},
+		{GATES("a"), GATES("a") ",\"nodeSelector\":{\"a\":\"b\"}", ""},
+		{"", "\"nodeSelector\":{\"a\":\"b\"}", "spec"},
+		{GATES("a") ",\"nodeSelector\":{\"a\":\"b\"}", GATES("a"), "spec.nodeSelector"},
+		{"\"terminationGracePeriodSeconds\":-1", "\"terminationGracePeriodSeconds\":1", ""},
+		{"\"terminationGracePeriodSeconds\":5", "\"terminationGracePeriodSeconds\":1",
+		 "spec"},
+	};
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		assert_string_equal(told(cases[i].before, cases[i].after, "i", false, a),
+				    cases[i].fields);
+}
+
+static void test_pod_kept__an_image_changes_and_is_one(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	assert_string_equal(told("", "", "j", false, a), "");
+	assert_string_equal(told("", "", " j", false, a), "spec.containers[0].image");
+	assert_string_equal(told("", "", "", false, a), "spec.containers[0].image");
+}
+
+static void test_pod_kept__defaults_that_came_later_are_no_change(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	assert_string_equal(told("", "", "i", true, a), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pod_kept__all_but_a_little_stays),
+		cmocka_unit_test(test_pod_kept__an_image_changes_and_is_one),
+		cmocka_unit_test(test_pod_kept__defaults_that_came_later_are_no_change),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

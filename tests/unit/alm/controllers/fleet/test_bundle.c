@@ -1,0 +1,351 @@
+/* The Bundle controller on a view of plain tables: what its status says of what runs. */
+#include "tests/lib/test.h"
+
+#include "alm/base/clock.h"
+#include "alm/base/strbuf.h"
+#include "alm/controllers/app/controllers.h"
+#include "alm/controllers/fleet/bundle_pace.h"
+#include "alm/controllers/fleet/bundle_side.h"
+#include "alm/controllers/fleet/bundle_source.h"
+#include "alm/controllers/work/works.h"
+#include "alm/engine/controller.h"
+#include "alm/obj/condition.h"
+#include "alm/obj/json.h"
+#include "tests/lib/unit_fixture.h"
+
+#define RUNS "{\"attempt\": 1, \"state\": \"Running\", \"waits\": "
+
+#define STEP                                                    \
+	"{\"attempt\": 1, \"state\": \"Running\", \"steps\": {" \
+	"\"0\": {\"state\": \"InProgress\", \"message\": \"0 of 1\""
+
+struct fixture {
+	struct unit_fixture u;
+	struct bundle_side side;
+	struct bundle_now now;
+	const struct obj *status; /* written last; NULL: none */
+	bool paused;
+	struct view_ops ops; /* the view's, but for what is left of a time */
+};
+
+static int64_t left_ns;
+
+static int64_t left(void *arg, const char *id, int64_t deadline_ns, int64_t by_wall_ns)
+{
+	(void)arg;
+	(void)by_wall_ns;
+	return cstr_has_prefix(id, "bundle:told:u:") ? left_ns : deadline_ns;
+}
+
+static bool side_now(void *arg, const char *bundle, struct bundle_now *ret)
+{
+	const struct fixture *x = arg;
+	(void)bundle;
+	*ret = x->now;
+	return true;
+}
+
+static void set_record(struct fixture *x, const char *json)
+{
+	x->u.job.record = view_fake_obj(&x->u.f, json);
+}
+
+static void put_bundle(struct fixture *x, const struct obj *status)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(UINT32_MAX);
+	struct obj *o = view_fake_obj(
+		&x->u.f, "{\"apiVersion\": \"app.coreos.com/v1alpha1\", \"kind\": \"Bundle\", "
+			 "\"metadata\": {\"name\": \"b\", \"uid\": \"u\", \"generation\": 1, "
+			 "\"finalizers\": "
+			 "[\"app.coreos.com/bundle\"]}, \"spec\": {\"source\": {\"git\": {\"url\": "
+			 "\"file:///x\"}}}}");
+	CLEANUP(obj_unrefp) struct obj *copy = obj_copy(o);
+	obj_set_path(copy, "spec.paused", obj_bool(x->paused));
+	if (status)
+		obj_set(copy, "status", obj_copy(status));
+	json_print(copy, &b);
+	view_fake_put(&x->u.f, WATCH_BUNDLE, b.buf);
+}
+
+static void fixture_init(struct fixture *x)
+{
+	*x = (struct fixture){0};
+	unit_fixture_init(&x->u, 2);
+	x->side = (struct bundle_side){side_now, x};
+	x->u.f.shared.bundles = &x->side;
+	x->ops = *x->u.f.view.ops;
+	x->ops.left = left;
+	x->u.f.view.ops = &x->ops;
+	left_ns = 0;
+	x->now.job = &x->u.job;
+	x->now.generation = 1;
+	x->now.read = x->now.source = view_fake_obj(
+		&x->u.f, "{\"commit\": \"c0ffee\", \"digest\": \"d\", \"objects\": 2, \"of\": "
+			 "{\"branch\": \"main\"}}");
+	view_fake_outcome(&x->u.f, "read:u:1", "{}");
+	put_bundle(x, NULL);
+}
+
+/* "STATE Ready MESSAGE"; the status is what the next pass begins with. */
+static const char *pass(struct fixture *x)
+{
+	struct error err = ERROR_INIT;
+	struct condition c = {.status = "-", .message = "-"};
+	struct plan *p = view_fake_plan(&x->u.f);
+	x->u.f.view.pass = &x->u.f.pass;
+	assert_ok(controller_run(&bundle_controller, &x->u.f.view, "b", p, &err), &err);
+	const struct action *a = view_fake_action(&x->u.f, ACT_STATUS, "Bundle", "b");
+	if (!a)
+		return "nothing";
+	struct obj *o = obj_keep(x->u.a, obj_map());
+	obj_set(o, "status",
+		obj_ref(obj_get(a->body, "status") ? obj_get(a->body, "status") : a->body));
+	x->status = obj_get(o, "status");
+	condition_get(o, "Ready", &c);
+	const char *text =
+		arena_fmt(x->u.a, "%s %s %s", obj_str(x->status, "state"), c.status, c.message);
+	put_bundle(x, x->status);
+	return text;
+}
+
+static const char *drifted(const struct fixture *x)
+{
+	struct condition c;
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	obj_set(o, "status", obj_copy(x->status));
+	return condition_get(o, "Drifted", &c) ? arena_fmt(x->u.a, "%s %s", c.reason, c.message)
+					       : "";
+}
+
+static void test_bundle__degraded_and_well_again(void **state)
+{
+	(void)state;
+	struct fixture x;
+	fixture_init(&x);
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Succeeded\"}");
+	assert_string_equal(pass(&x), "Synced True c0ffee : ");
+	assert_string_equal(obj_str(x.status, "source.branch"), "main");
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Succeeded\", \"unhealthy\": \"Deployment "
+		       "default/web is not ready: 0 of 1\"}");
+	assert_string_equal(pass(&x), "Degraded False Deployment default/web is not ready: 0 of 1");
+	assert_string_equal(drifted(&x), "");
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Succeeded\", \"unhealthy\": \"A\", "
+		       "\"drifted\": \"B\", \"driftedWhy\": \"Reported\"}");
+	assert_string_equal(pass(&x), "Degraded False A; B");
+	assert_string_equal(drifted(&x), "Reported B");
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Succeeded\"}");
+	assert_string_equal(pass(&x), "Synced True c0ffee : ");
+	assert_string_equal(drifted(&x), "");
+	unit_fixture_release(&x.u);
+}
+
+/* Another process has said so, and this one has not looked yet: nothing is said to be well. What
+ * else there is to say is said, however long that takes. */
+static void test_bundle__degraded_until_it_was_looked_at(void **state)
+{
+	(void)state;
+	struct fixture x;
+	struct error no = ERROR_INIT;
+	fixture_init(&x);
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Succeeded\", \"unhealthy\": \"A\", "
+		       "\"drifted\": \"B\", \"driftedWhy\": \"Reported\"}");
+	assert_string_equal(pass(&x), "Degraded False A; B");
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Succeeded\", \"resumed\": true}");
+	assert_string_equal(pass(&x), "nothing");
+	error_set(&no, E_NOTALLOWED, "no");
+	stash_put(x.u.f.stash, "read:u:1", &no, STR_NONE, NULL, 0);
+	assert_string_equal(pass(&x), "SourceFailed False no");
+	assert_string_equal(drifted(&x), "Reported B");
+	view_fake_outcome(&x.u.f, "read:u:1", "{}");
+	assert_string_equal(pass(&x),
+			    "Degraded False it was not well before a restart, and was not "
+			    "looked at since");
+	assert_string_equal(drifted(&x), "Reported B");
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Succeeded\"}");
+	assert_string_equal(pass(&x), "Synced True c0ffee : ");
+	unit_fixture_release(&x.u);
+}
+
+/* It is kept as it is: what that is has to be read once, and nothing else is begun. */
+static void test_bundle__paused_and_found_by_a_restart(void **state)
+{
+	(void)state;
+	struct fixture x;
+	struct error no = ERROR_INIT;
+	fixture_init(&x);
+	x.paused = true;
+	put_bundle(&x, NULL);
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Succeeded\", \"unhealthy\": \"A\"}");
+	assert_string_equal(pass(&x), "Degraded False A");
+	assert_int_equal(view_fake_works(&x.u.f, &read_work), 0);
+	const struct obj *read = x.now.read, *other = view_fake_obj(&x.u.f, "{\"digest\": \"e\"}");
+	x.now = (struct bundle_now){0}; /* the next process */
+	stash_drop(x.u.f.stash, "read:u:1");
+	assert_string_equal(pass(&x), "nothing");
+	assert_int_equal(view_fake_works(&x.u.f, &read_work), 1);
+	error_set(&no, E_NOTALLOWED, "no");
+	stash_put(x.u.f.stash, "read:u:1", &no, STR_NONE, NULL, x.u.f.view.now_ns);
+	assert_string_equal(pass(&x), "nothing");
+	assert_int_equal(view_fake_works(&x.u.f, &read_work), 0);
+	assert_true(x.u.f.plan.requeue_after_ns > 0);
+	view_fake_outcome(&x.u.f, "read:u:1", "{}");
+	x.now.read = other;
+	assert_string_equal(pass(&x), "nothing");
+	assert_int_equal(view_fake_works(&x.u.f, &roll_work), 0);
+	x.now.read = read;
+	assert_string_equal(pass(&x), "nothing");
+	assert_int_equal(view_fake_works(&x.u.f, &read_work), 0);
+	assert_int_equal(view_fake_works(&x.u.f, &roll_work), 1);
+	assert_true(view_fake_work(&x.u.f, &roll_work)->row_only);
+	unit_fixture_release(&x.u);
+}
+
+/* Target 12: until when a step waits is told, where anybody knows. */
+static void test_bundle__until_when_it_waits(void **state)
+{
+	(void)state;
+	struct fixture x;
+	fixture_init(&x);
+	set_record(&x, STEP ", \"untilNs\": 1767226600000000000}}}");
+	assert_string_equal(pass(&x),
+			    "Rolling Unknown c0ffee : ; 0 of 1; fails at 2026-01-01T00:16:40Z");
+	set_record(&x, STEP "}}}"); /* its time stands still */
+	assert_string_equal(pass(&x), "Rolling Unknown c0ffee : ; 0 of 1");
+	unit_fixture_release(&x.u);
+}
+
+/* Target 8: not at the next interval, nor when the step that waits has failed. */
+static void test_bundle__a_new_revision_ends_a_stuck_wait_in_the_same_pass(void **state)
+{
+	(void)state;
+	struct fixture x;
+	fixture_init(&x);
+	set_record(&x, STEP "}}}");
+	assert_string_equal(pass(&x), "Rolling Unknown c0ffee : ; 0 of 1");
+	assert_int_equal(view_fake_works(&x.u.f, &roll_work), 0);
+	x.now.read =
+		view_fake_obj(&x.u.f, "{\"commit\": \"beef\", \"digest\": \"e\", \"objects\": 2}");
+	assert_string_equal(pass(&x), "Rolling Unknown beef : ");
+	assert_int_equal(view_fake_works(&x.u.f, &roll_work), 1);
+	unit_fixture_release(&x.u);
+}
+
+/* What only says how far it is waits for its second, and what decides anything does not. */
+static void test_bundle__its_status_is_written_once_a_second(void **state)
+{
+	(void)state;
+	struct fixture x;
+	fixture_init(&x);
+	set_record(&x, RUNS "\"a\"}");
+	assert_string_equal(pass(&x), "Rolling Unknown c0ffee : ; a");
+	left_ns = NS_PER_S / 4;
+	set_record(&x, RUNS "\"b\"}");
+	assert_string_equal(pass(&x), "nothing");
+	assert_int_equal(x.u.f.plan.requeue_after_ns, NS_PER_S / 4);
+	left_ns = 0;
+	assert_string_equal(pass(&x), "Rolling Unknown c0ffee : ; b");
+	left_ns = NS_PER_S;
+	set_record(&x, RUNS "\"c\"}");
+	assert_string_equal(pass(&x), "nothing");
+	/* another revision, begun in the same state, is told before it is written */
+	x.now.source = x.now.read =
+		view_fake_obj(&x.u.f, "{\"commit\": \"beef\", \"digest\": \"e\", \"objects\": 2}");
+	assert_string_equal(pass(&x), "Rolling Unknown beef : ; c");
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Failed\", \"reason\": \"StepFailed\", "
+		       "\"message\": \"no\"}");
+	assert_string_equal(pass(&x), "Stopped False StepFailed: no");
+	unit_fixture_release(&x.u);
+}
+
+/* Conditions SourceReady and Rendered after a reading that said so: each is of what was read last. */
+static const char *after(struct fixture *x, int code, enum error_reason reason, bool fetched)
+{
+	struct error err = ERROR_INIT;
+	struct condition ready = {.status = "-", .reason = "-", .message = "-"}, made = ready;
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	error_because(&err, code, reason, "no");
+	stash_put(x->u.f.stash, "read:u:1", &err, STR_NONE, NULL, x->u.f.view.now_ns);
+	x->now.fetched = fetched;
+	assert_string_not_equal(pass(x), "nothing");
+	obj_set(o, "status", obj_copy(x->status));
+	condition_get(o, "SourceReady", &ready);
+	condition_get(o, "Rendered", &made);
+	return arena_fmt(x->u.a, "%s %s, %s %s %s", ready.status, ready.reason, made.status,
+			 made.reason, made.message);
+}
+
+static void test_bundle__the_source_is_ready_where_the_commit_is_wrong(void **state)
+{
+	(void)state;
+	struct fixture x;
+	fixture_init(&x);
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Succeeded\"}");
+	assert_string_equal(after(&x, E_INVALID, REASON_SOURCE_EMPTY, true),
+			    "False SourceEmpty, - - -");
+	assert_string_equal(after(&x, E_INVALID, REASON_VALUE_MISSING, false),
+			    "False SourceEmpty, False ValueMissing ValueMissing: no");
+	assert_string_equal(after(&x, E_INVALID, REASON_RENDER_FAILED, true),
+			    "True Fetched, False RenderFailed RenderFailed: no");
+	assert_string_equal(after(&x, E_INVALID, REASON_BRANCH_NOT_FOUND, false),
+			    "False BranchNotFound, Unknown SourceFailed ");
+	unit_fixture_release(&x.u);
+}
+
+static void test_bundle__what_became_of_a_reading(void **state)
+{
+	(void)state;
+	struct obj *some = obj_null();
+	const struct {
+		struct outcome read;
+		const struct obj *before;
+		enum bundle_source source;
+		const char *reason;
+	} rows[] = {
+		{{.code = 0}, some, SOURCE_READ, "SourceUnreachable"},
+		{{.code = 0}, NULL, SOURCE_UNREAD, "SourceUnreachable"},
+		/* a poll or two may fail */
+		{{.code = E_UNAVAILABLE, .failures = 2}, some, SOURCE_READ, "SourceUnreachable"},
+		{{.code = E_UNAVAILABLE, .failures = BUNDLE_POLLS_MAX},
+		 some,
+		 SOURCE_FAILED,
+		 "SourceUnreachable"},
+		{{.code = E_UNAVAILABLE, .failures = 1}, NULL, SOURCE_FAILED, "SourceUnreachable"},
+		/* what is there is not taken, and it is not what was read that is wrong */
+		{{.code = E_INVALID, .reason = REASON_HISTORY_REWRITTEN},
+		 some,
+		 SOURCE_FAILED,
+		 "HistoryRewritten"},
+		{{.code = E_INVALID, .reason = REASON_SOURCE_EMPTY},
+		 some,
+		 SOURCE_FAILED,
+		 "SourceEmpty"},
+		{{.code = E_NOTALLOWED}, NULL, SOURCE_FAILED, "SourceNotAllowed"},
+		{{.code = E_INVALID}, some, SOURCE_INVALID, "ParseError"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct bundle_now now = {.read = rows[i].before};
+		enum bundle_source got = bundle_source_of(&now, &rows[i].read, false);
+		assert_int_equal(got, rows[i].source);
+		assert_string_equal(bundle_source_reason(&rows[i].read, got), rows[i].reason);
+	}
+	/* paused: what was read is what there is */
+	const struct bundle_now now = {.read = some};
+	assert_int_equal(bundle_source_of(&now, NULL, false), SOURCE_UNREAD);
+	assert_int_equal(bundle_source_of(&now, NULL, true), SOURCE_READ);
+	obj_unref(some);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bundle__degraded_and_well_again),
+		cmocka_unit_test(test_bundle__degraded_until_it_was_looked_at),
+		cmocka_unit_test(test_bundle__paused_and_found_by_a_restart),
+		cmocka_unit_test(test_bundle__until_when_it_waits),
+		cmocka_unit_test(test_bundle__a_new_revision_ends_a_stuck_wait_in_the_same_pass),
+		cmocka_unit_test(test_bundle__its_status_is_written_once_a_second),
+		cmocka_unit_test(test_bundle__the_source_is_ready_where_the_commit_is_wrong),
+		cmocka_unit_test(test_bundle__what_became_of_a_reading),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

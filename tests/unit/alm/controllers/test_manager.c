@@ -1,0 +1,56 @@
+/* How many keys of a controller are worked on at a time: what a pass holds is bounded by it. */
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/controllers/manager_internal.h"
+#include "tests/lib/work_fixture.h"
+
+enum { KEYS = 500 };
+
+static size_t taken(struct queue *q)
+{
+	struct arena *a = arena_new((size_t)1 << 20);
+	size_t n = 0;
+	for (int i = 0; i < KEYS; i++)
+		queue_add(q, arena_fmt(a, "k%d", i));
+	while (queue_get(q))
+		n++;
+	arena_free(a);
+	return n;
+}
+
+static void test_manager__a_controller_has_a_bound_for_its_keys(void **state)
+{
+	(void)state;
+	struct work_fixture f;
+	work_fixture_init(&f);
+	const struct manager_config c = {.loop = f.loop,
+					 .client = f.client,
+					 .audit = f.audit,
+					 .db = f.db,
+					 .same_process = true};
+	struct manager *m = manager_new(&c);
+	size_t n_sources = 0;
+	assert_true(m->n_workers > 5);
+	for (size_t i = 0; i < m->n_workers; i++) {
+		const char *name = m->workers[i].c->name;
+		/* Other servers are read for minutes: their keys wait for nobody else's. */
+		bool sources = !strcmp(name, "catalog") || !strcmp(name, "bundle");
+		size_t n = taken(m->workers[i].queue);
+		if (n != (sources ? 120 : 64))
+			fail_msg("%s: %zu keys at a time", name, n);
+		n_sources += sources;
+	}
+	assert_int_equal(n_sources, 2);
+	manager_free(m);
+	work_fixture_drop(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_manager__a_controller_has_a_bound_for_its_keys),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

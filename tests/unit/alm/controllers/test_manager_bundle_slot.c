@@ -1,0 +1,59 @@
+/* When a program that met a limit is run again. */
+#include "tests/lib/test.h"
+
+#include "alm/controllers/manager_bundles.h"
+
+static int64_t now_ns;
+
+static int64_t mono(struct loop *l)
+{
+	(void)l;
+	return now_ns;
+}
+
+static void after(struct bundle_slot *s, int64_t minutes, bool again)
+{
+	now_ns += minutes * NS_PER_MIN - 1;
+	assert_false(bundle_slot_tries_again(s));
+	now_ns++;
+	assert_true(bundle_slot_tries_again(s));
+	bundle_slot_limit(s, again, &s->failed);
+}
+
+static void test_manager_bundle_slot__a_limit_is_tried_again(void **state)
+{
+	(void)state;
+	const struct loop_ops ops = {.mono_ns = mono};
+	struct loop l = {.ops = &ops};
+	struct manager m = {.c = {.loop = &l}};
+	struct bundles b = {.m = &m};
+	struct bundle_slot s = {.b = &b};
+	error_because(&s.failed, E_LIMIT, REASON_RENDER_LIMIT, "used more than 5 s");
+	bundle_slot_limit(&s, false, &s.failed);
+	after(&s, 1, true);
+	after(&s, 2, true);
+	after(&s, 4, false); /* another commit */
+	after(&s, 1, true);
+	for (int i = 0; i < 9; i++)
+		bundle_slot_limit(&s, true, &s.failed);
+	after(&s, 60, true);
+	/* a configuration that changes at each poll does not end the pause */
+	memcpy(s.config, "one", sizeof("one"));
+	assert_true(bundle_slot_has_config(&s, "other"));
+	/* what is wrong with a program stays wrong with it */
+	s.failed = ERROR_INIT;
+	error_because(&s.failed, E_INVALID, REASON_RENDER_FAILED, "no");
+	bundle_slot_limit(&s, true, &s.failed);
+	now_ns += NS_PER_DAY;
+	assert_false(bundle_slot_tries_again(&s));
+	assert_false(bundle_slot_has_config(&s, "other"));
+	assert_true(bundle_slot_has_config(&s, "one"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_manager_bundle_slot__a_limit_is_tried_again),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

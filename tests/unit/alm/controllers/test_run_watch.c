@@ -1,0 +1,214 @@
+/* Which units a watch begins: of objects that come, go and come again, and of what is left of those that went. */
+#include "tests/lib/test.h"
+
+#include <string.h>
+
+#include "alm/base/clock.h"
+#include "alm/controllers/run_internal.h"
+#include "alm/obj/meta.h"
+#include "tests/lib/work_fixture.h"
+
+#define MAINS       "/api/v1/configmaps?*"
+#define INVENTORIES "/api/v1/namespaces/alm-system/configmaps?*"
+#define MAIN(name)  "/api/v1/namespaces/default/configmaps/" name
+#define INVENTORY(name)                                                          \
+	"{\"metadata\": {\"name\": \"inv.b.default." name "\", \"labels\": "     \
+	"{\"app.coreos.com/instance\": \"default." name "\"}, \"annotations\": " \
+	"{\"app.coreos.com/main\": \"ConfigMap. default/" name "\"}}}"
+#define LIST(next, items)                                                            \
+	"{\"metadata\": {\"resourceVersion\": \"10\", \"continue\": \"" next "\"}, " \
+	"\"items\": [" items "]}"
+#define M(rv, uid, more)                                                                      \
+	"{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", \"metadata\": {\"name\": "         \
+	"\"m\", \"namespace\": \"default\", \"uid\": \"" uid "\", \"resourceVersion\": \"" rv \
+	"\"" more "}}"
+#define DELETING                                                              \
+	", \"deletionTimestamp\": \"2030-01-01T00:00:00Z\", \"finalizers\": " \
+	"[\"app.coreos.com/unit\"]"
+
+static const char keymap[] = "mainResource: m\n"
+			     "resources: [{name: m, apiVersion: v1, kind: ConfigMap}]\n";
+
+struct fixture {
+	struct work_fixture w;
+	struct arena *a;
+	struct run_watch watch;
+	struct run r;
+	const char *rendered; /* uid of what it was rendered for last */
+};
+
+static void render(void *arg, struct run_render *call)
+{
+	struct fixture *f = arg;
+	struct error err = ERROR_INIT;
+	f->rendered = arena_strdup(f->a, meta_uid(call->main));
+	error_set(&err, E_UNAVAILABLE, "not today");
+	call->done(call, &err);
+}
+
+static void ended(void *arg, const char *instance, const struct obj *record,
+		  const struct error *err)
+{
+	(void)arg;
+	(void)instance;
+	(void)record;
+	(void)err;
+}
+
+static void init(struct fixture *f)
+{
+	struct error err = ERROR_INIT;
+	*f = (struct fixture){.a = arena_new(1 << 20), .watch = {.touches = true}};
+	work_fixture_init(&f->w);
+	assert_ok(keymap_read(str_of(keymap), "keymap", f->a, &f->watch.map, &err), &err);
+	struct run *r = &f->r;
+	r->c = (struct run_config){
+		.loop = f->w.loop,
+		.client = f->w.client,
+		.audit = f->w.audit,
+		.db = f->w.db,
+		.bundle = "b",
+		.watch = &f->watch,
+		.job = {.inventory_ns = "alm-system", .max_deletes = 2, .touches = true},
+		.render = render,
+		.ended = ended,
+		.arg = f};
+	const struct manager_config mc = {.loop = r->c.loop,
+					  .client = r->c.client,
+					  .audit = r->c.audit,
+					  .db = r->c.db,
+					  .units = &r->side};
+	LIST_INIT(&r->adrift);
+	r->side = run_unit_side(r);
+	r->units = map_new(NULL);
+	r->manager = manager_new(&mc); /* it is not started: what is to be done is only noted */
+}
+
+/* mains: the list of watched objects. */
+static void start(struct fixture *f, const char *mains)
+{
+	fake_answer(f->w.transport, "GET", MAINS, 200, mains);
+	fake_stream(f->w.transport, "GET", MAINS, 200, "");
+	fake_answer(f->w.transport, "GET", "/apis", 200, "{\"items\": []}");
+	fake_answer(f->w.transport, "GET", "/api", 200,
+		    "{\"kind\": \"APIGroupDiscoveryList\", "
+		    "\"items\": [{\"metadata\": {}, \"versions\": [{\"version\": \"v1\", "
+		    "\"resources\": [{\"resource\": \"configmaps\", \"responseKind\": {\"kind\": "
+		    "\"ConfigMap\"}, \"scope\": \"Namespaced\", \"verbs\": [\"list\", "
+		    "\"watch\"]}]}]}]}");
+	run_watch_start(&f->r);
+	loop_fake_run(f->w.loop, NS_PER_S);
+}
+
+static void stop(struct fixture *f)
+{
+	run_watch_stop(&f->r);
+	manager_free(f->r.manager);
+	for (const struct map_entry *e = map_first(f->r.units); e; e = map_next(e))
+		run_unit_drop(e->value);
+	map_free(f->r.units);
+	work_fixture_drop(&f->w);
+	arena_free(f->a);
+}
+
+static void answer_gone(struct fixture *f, const char *target)
+{
+	fake_answer(f->w.transport, "GET", target, 404,
+		    "{\"kind\": \"Status\", \"apiVersion\": \"v1\", \"status\": \"Failure\", "
+		    "\"reason\": \"NotFound\", \"code\": 404, \"message\": \"not found\"}");
+}
+
+static size_t count_calls(const struct fixture *f, const char *text)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < fake_count(f->w.transport); i++)
+		n += strstr(fake_call(f->w.transport, i), text) != NULL;
+	return n;
+}
+
+/* On two pages: that of a is gone, that of z was gone for a moment. */
+static void answer_look(struct fixture *f, bool z)
+{
+	fake_answer(f->w.transport, "GET", INVENTORIES, 200, LIST("next", INVENTORY("a")));
+	fake_answer(f->w.transport, "GET", INVENTORIES, 200, LIST("", INVENTORY("z")));
+	answer_gone(f, MAIN("a"));
+	if (z)
+		fake_answer(f->w.transport, "GET", MAIN("z"), 200, M("11", "z", ""));
+	else
+		answer_gone(f, MAIN("z"));
+}
+
+static void test_run_left__what_two_looks_in_a_row_miss_is_ended(void **state)
+{
+	(void)state;
+	struct fixture f;
+	init(&f);
+	answer_look(&f, false);
+	start(&f, LIST("", ""));
+	assert_int_equal(count_calls(&f, "limit="), 3); /* of the main ones, too */
+	assert_int_equal(count_calls(&f, "continue=next"), 1);
+	assert_int_equal(map_count(f.r.units), 0);
+	answer_look(&f, true);
+	loop_fake_run(f.w.loop, 5 * NS_PER_S);
+	assert_int_equal(map_count(f.r.units), 1);
+	assert_true(map_has(f.r.units, "b/default.a"));
+	stop(&f);
+}
+
+static void test_run_left__no_more_than_may_be_deleted_at_once(void **state)
+{
+	(void)state;
+	static const char *const mains[] = {MAIN("a"), MAIN("b"), MAIN("c")};
+	struct fixture f;
+	init(&f);
+	for (size_t look = 0; look < 2; look++) {
+		fake_answer(f.w.transport, "GET", INVENTORIES, 200,
+			    LIST("", INVENTORY("a") "," INVENTORY("b") "," INVENTORY("c")));
+		for (size_t i = 0; i < ARRAY_LEN(mains); i++)
+			answer_gone(&f, mains[i]);
+	}
+	start(&f, LIST("", ""));
+	loop_fake_run(f.w.loop, 5 * NS_PER_S);
+	assert_int_equal(count_calls(&f, MAIN("c")), 2);
+	assert_int_equal(map_count(f.r.units), 0);
+	stop(&f);
+}
+
+/* While it is waited for what may come late of the former. */
+static void test_run_watch__one_that_was_made_again_is_none_that_goes(void **state)
+{
+	(void)state;
+	struct fixture f;
+	init(&f);
+	fake_answer(f.w.transport, "GET", INVENTORIES, 200, LIST("", ""));
+	start(&f, LIST("", M("9", "former", DELETING)));
+	const struct run_unit *u = map_get(f.r.units, "b/default.m");
+	assert_non_null(u);
+	assert_true(u->job.deleting);
+	assert_string_equal(meta_uid(u->job.main), "former");
+	fake_push(f.w.transport,
+		  "{\"type\": \"DELETED\", \"object\": " M("11", "former", DELETING) "}\n");
+	fake_push(f.w.transport, "{\"type\": \"ADDED\", \"object\": " M("12", "new", "") "}\n");
+	loop_fake_run(f.w.loop, NS_PER_S);
+	assert_true(u->job.deleting);
+	assert_string_equal(meta_uid(u->main), "new");
+	assert_null(u->job.main); /* it has no status of the former, and loses no finalizer */
+	assert_null(f.rendered);
+	CLEANUP(obj_unrefp) struct obj *record = obj_map();
+	obj_set_int(record, "attempt", u->job.attempt);
+	obj_set_str(record, "state", "Succeeded");
+	f.r.side.record(f.r.side.arg, u->key, record);
+	loop_fake_run(f.w.loop, NS_PER_S);
+	assert_string_equal(f.rendered, "new");
+	stop(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_run_left__what_two_looks_in_a_row_miss_is_ended),
+		cmocka_unit_test(test_run_left__no_more_than_may_be_deleted_at_once),
+		cmocka_unit_test(test_run_watch__one_that_was_made_again_is_none_that_goes),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
