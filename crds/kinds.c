@@ -3,21 +3,23 @@
 
 #include <string.h>
 
-extern const char crds_apptype_yaml[], crds_strategy_yaml[], crds_catalog_yaml[],
-	crds_rollout_yaml[], crds_bundle_yaml[];
+#include "alm/base/carried.h"
+
+extern const struct carried_text crds_apptype_yaml, crds_strategy_yaml, crds_catalog_yaml,
+	crds_rollout_yaml, crds_bundle_yaml;
 
 /* clang-format off */
 static const struct crd_kind kind_apptype = {
-	"app.coreos.com", "v1beta1", "AppType", "apps", "apptype", false, crds_apptype_yaml};
+	"app.coreos.com", "v1beta1", "AppType", "apps", "apptype", false, &crds_apptype_yaml};
 static const struct crd_kind kind_strategy = {
 	"opinstaller.coreos.com", "v1beta1", "InstallStrategy", "installstrategies", "installstrategy",
-	false, crds_strategy_yaml};
+	false, &crds_strategy_yaml};
 static const struct crd_kind kind_catalog = {
-	"app.coreos.com", "v1alpha1", "Catalog", "catalogs", "catalog", false, crds_catalog_yaml};
+	"app.coreos.com", "v1alpha1", "Catalog", "catalogs", "catalog", false, &crds_catalog_yaml};
 static const struct crd_kind kind_rollout = {
-	"app.coreos.com", "v1alpha1", "Rollout", "rollouts", "rollout", false, crds_rollout_yaml};
+	"app.coreos.com", "v1alpha1", "Rollout", "rollouts", "rollout", false, &crds_rollout_yaml};
 static const struct crd_kind kind_bundle = {
-	"app.coreos.com", "v1alpha1", "Bundle", "bundles", "bundle", false, crds_bundle_yaml};
+	"app.coreos.com", "v1alpha1", "Bundle", "bundles", "bundle", false, &crds_bundle_yaml};
 /* clang-format on */
 
 const struct crd_kind *const crd_kinds[] = {

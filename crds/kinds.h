@@ -11,10 +11,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct carried_text;
+
 struct crd_kind {
 	const char *group, *version, *kind, *plural, *singular;
 	bool namespaced;
-	const char *yaml; /* the CustomResourceDefinition */
+	const struct carried_text *yaml; /* the CustomResourceDefinition */
 };
 
 /* All of them, in the order in which they are applied. */

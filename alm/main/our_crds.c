@@ -198,7 +198,7 @@ static void begin(struct our_crds *o, size_t i)
 {
 	struct error err = ERROR_INIT;
 	struct crd_call *c = &o->calls[i];
-	if (yaml_parse_one(str_of(crd_kinds[i]->yaml), &c->crd, &err) < 0) {
+	if (yaml_parse_carried(crd_kinds[i]->yaml, &c->crd, &err) < 0) {
 		one_done(c, &err);
 		return;
 	}

@@ -82,3 +82,9 @@ int yaml_parse_one(struct str text, struct obj **ret, struct error *err)
 {
 	return yaml_parse_one_max(text, YAML_NODES_MAX, ret, err);
 }
+
+int yaml_parse_carried(const struct carried_text *t, struct obj **ret, struct error *err)
+{
+	CLEANUP(xfreep) char *text = carried_read(t);
+	return yaml_parse_one(str_of(text), ret, err);
+}

@@ -7,6 +7,7 @@
 #ifndef ALM_OBJ_YAML_H
 #define ALM_OBJ_YAML_H
 
+#include "alm/base/carried.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/obj.h"
 
@@ -36,6 +37,7 @@ int yaml_parse_max(struct str text, size_t nodes_max, struct yaml_documents *ret
 /* Exactly one document, duplicates refused. */
 int yaml_parse_one(struct str text, struct obj **ret, struct error *err);
 int yaml_parse_one_max(struct str text, size_t nodes_max, struct obj **ret, struct error *err);
+int yaml_parse_carried(const struct carried_text *t, struct obj **ret, struct error *err);
 /* For long files of others: the values of one place, one by one, never all at once. Anchors and
  * aliases are refused (no program writes them there), so what is made is no larger than the text.
  * item consumes value; a negative return ends the reading. */

@@ -40,11 +40,14 @@ soon "until it is gone" "0" value 'alm_catalog_entries_rejected{catalog="communi
 
 k delete deployment -n etcd etcd-operator >/dev/null
 soon "drift that was repaired" "yes" counted 'alm_drift_repaired_total{app="etcd"}' 1
+repaired() {
+	alm audit query --reason DriftRepaired -o json --data-dir "$data" | jq -r '.[-1] | "\(.type) \(.body.message)"'
+}
+soon "and no more is missing" "Transition Deployment etcd/etcd-operator is missing: repaired" repaired # what comes before that joins it
 k patch deployment -n etcd etcd-operator --field-manager=somebody --type=merge -p '{"spec":{"replicas":7}}' >/dev/null
 soon "who changed what" "somebody spec.replicas" sh -c "'$alm_bin' audit query --reason Drifted -o json --data-dir '$data' |
 	jq -r '.[-1].body | \"\(.who.via) \(.paths[0])\"'"
-soon "that it is repaired is a transition" "Transition Deployment etcd/etcd-operator changed: repaired" sh -c "'$alm_bin' audit query \
-	--reason DriftRepaired -o json --data-dir '$data' | jq -r '.[-1] | \"\(.type) \(.body.message)\"'"
+soon "that it is repaired is a transition" "Transition Deployment etcd/etcd-operator changed: repaired" repaired
 
 k patch apptype etcd --type=merge -p '{"spec":{"upgrade":{"mode":"Manual"}}}' >/dev/null
 package 0.9.6 >/dev/null

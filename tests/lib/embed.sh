@@ -1,9 +1,13 @@
 #!/bin/sh
-# embed.sh FILE...: C arrays of the files' bytes; crds/apptype.yaml is crds_apptype_yaml, NUL-ended.
+# embed.sh FILE...: what alm/base/carried.h reads, of each file; crds/apptype.yaml is crds_apptype_yaml.
 set -eu
+echo '#include "alm/base/carried.h"'
 for f in "$@"; do
 	name=$(printf '%s' "$f" | tr -c 'a-zA-Z0-9\n' _)
-	printf 'extern const char %s[];\nconst char %s[] = {' "$name" "$name"
-	od -An -v -td1 "$f" | sed 's/  */,/g; s/^,//; s/$/,/'
-	printf '0};\n'
+	packed=$(mktemp)
+	gzip -9nc "$f" >"$packed"
+	printf 'extern const struct carried_text %s;\nstatic const unsigned char %s_bytes[] = {' "$name" "$name"
+	od -An -v -tu1 "$packed" | sed 's/  */,/g; s/^,//; s/$/,/'
+	printf '};\nconst struct carried_text %s = {%s_bytes, %d, %d};\n' "$name" "$name" "$(wc -c <"$packed")" "$(wc -c <"$f")"
+	rm "$packed"
 done

@@ -28,7 +28,7 @@ bool own_crd_keep(struct obj *o)
 	const struct crd_kind *k = named(meta_name(o));
 	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *own = NULL;
-	if (!k || yaml_parse_one(str_of(k->yaml), &own, &err) < 0)
+	if (!k || yaml_parse_carried(k->yaml, &own, &err) < 0)
 		return false;
 	crd_default(own);
 	if (obj_equal(obj_get(own, "spec"), obj_get(o, "spec")))

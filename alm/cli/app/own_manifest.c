@@ -15,7 +15,7 @@
 #define POLL_NS        NS_PER_S
 #define WAIT_NS        (5 * NS_PER_MIN)
 
-extern const char deploy_manifests_alm_yaml[]; /* made by the Makefile */
+extern const struct carried_text deploy_manifests_alm_yaml; /* made by the Makefile */
 
 /* --- what there is --- */
 
@@ -31,15 +31,16 @@ int own_manifest_read(struct cli *c, const char *image, struct yaml_documents *r
 		      struct error *err)
 {
 	static const char key[] = " image: \"";
-	const char *at = strstr(deploy_manifests_alm_yaml, key);
+	CLEANUP(xfreep) char *text = carried_read(&deploy_manifests_alm_yaml);
+	const char *at = strstr(text, key);
 	if (!image || !at)
-		return yaml_parse(str_of(deploy_manifests_alm_yaml), ret, err);
+		return yaml_parse(str_of(text), ret, err);
 	if (!is_reference(image))
 		return error_set(err, E_USAGE, "--image %s is no reference of an image", image);
 	at += strlen(key);
-	const char *text = arena_fmt(c->arena, "%.*s%s%s", (int)(at - deploy_manifests_alm_yaml),
-				     deploy_manifests_alm_yaml, image, strchr(at, '"'));
-	return yaml_parse(str_of(text), ret, err);
+	const char *with_image =
+		arena_fmt(c->arena, "%.*s%s%s", (int)(at - text), text, image, strchr(at, '"'));
+	return yaml_parse(str_of(with_image), ret, err);
 }
 
 int own_manifest_deployment(struct session *s, const struct obj **ret, struct error *err)

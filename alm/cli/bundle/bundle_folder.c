@@ -55,7 +55,7 @@ static int check_schema(struct obj *o, struct arena *a, struct error *err)
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	struct field_errors *e = ARENA_NEW(a, struct field_errors);
 	field_errors_init(e, a);
-	if (yaml_parse_one(str_of(bundle_kind()->yaml), &crd, err) < 0 ||
+	if (yaml_parse_carried(bundle_kind()->yaml, &crd, err) < 0 ||
 	    schema_compile(obj_path(crd, "spec.versions[0].schema.openAPIV3Schema"), &s, err) < 0)
 		return -err->code;
 	schema_prune(s, o, unknown, e);

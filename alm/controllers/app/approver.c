@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alm/base/carried.h"
 #include "alm/base/clock.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
@@ -11,7 +12,7 @@
 #define ADMISSION "admissionregistration.k8s.io"
 
 /* Made by the Makefile. */
-extern const char deploy_approver_yaml[], deploy_approval_webhook_yaml[];
+extern const struct carried_text deploy_approver_yaml, deploy_approval_webhook_yaml;
 
 static const char *const policy_kinds[] = {"ValidatingAdmissionPolicy",
 					   "ValidatingAdmissionPolicyBinding"};
@@ -19,7 +20,8 @@ static const char *const webhook_kinds[] = {"ValidatingWebhookConfiguration"};
 
 /* What ties an approval: each is looked at for itself. */
 struct tie {
-	const char *id, *name, *yaml;
+	const char *id, *name;
+	const struct carried_text *yaml;
 	const char *const *kinds;
 	size_t n;
 	const char *member; /* its content */
@@ -54,10 +56,10 @@ static bool is_same_webhook(const struct obj *live, const struct obj *want, cons
 }
 
 static const struct tie ties[] = {
-	{"approver", APPROVER_POLICY, deploy_approver_yaml, policy_kinds, ARRAY_LEN(policy_kinds),
+	{"approver", APPROVER_POLICY, &deploy_approver_yaml, policy_kinds, ARRAY_LEN(policy_kinds),
 	 "spec", "validatingadmissionpolicies and validatingadmissionpolicybindings",
 	 "alm-controller", is_same_policy},
-	{"approver-webhook", APPROVER_WEBHOOK, deploy_approval_webhook_yaml, webhook_kinds,
+	{"approver-webhook", APPROVER_WEBHOOK, &deploy_approval_webhook_yaml, webhook_kinds,
 	 ARRAY_LEN(webhook_kinds), "webhooks", "validatingwebhookconfigurations",
 	 "alm-controller-webhook", is_same_webhook},
 };
@@ -188,8 +190,9 @@ static bool is_tied(const struct view *v, const struct tie *t, const struct obj 
 {
 	struct error err = ERROR_INIT;
 	struct yaml_documents docs = {0};
+	CLEANUP(xfreep) char *text = carried_read(t->yaml);
 	const char *const *ca = v->settings->approval_ca;
-	bool r = yaml_parse(str_of(t->yaml), &docs, &err) >= 0 &&
+	bool r = yaml_parse(str_of(text), &docs, &err) >= 0 &&
 		 holds(t, &docs, out->value, found_before(v, t, strategy, at_ns), at_ns,
 		       ca ? *ca : NULL);
 	yaml_documents_release(&docs);

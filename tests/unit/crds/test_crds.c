@@ -19,7 +19,7 @@ static void test_crds__every_definition_reads_strictly(void **state)
 		const struct crd_kind *k = crd_kinds[i];
 		struct error err = ERROR_INIT;
 		struct obj *o;
-		assert_ok(yaml_parse_one(str_of(k->yaml), &o, &err), &err);
+		assert_ok(yaml_parse_carried(k->yaml, &o, &err), &err);
 		assert_string_equal(meta_kind(o), "CustomResourceDefinition");
 		assert_string_equal(obj_str(o, "spec.group"), k->group);
 		assert_string_equal(obj_str(o, "spec.names.kind"), k->kind);
@@ -51,7 +51,7 @@ static void test_crds__enum_words_are_strings(void **state)
 	for (size_t i = 0; i < n_crd_kinds; i++) {
 		struct error err = ERROR_INIT;
 		struct obj *o;
-		assert_ok(yaml_parse_one(str_of(crd_kinds[i]->yaml), &o, &err), &err);
+		assert_ok(yaml_parse_carried(crd_kinds[i]->yaml, &o, &err), &err);
 		assert_words_are_strings(o);
 		obj_unref(o);
 	}
@@ -78,7 +78,7 @@ static void test_crds__fields_are_described(void **state)
 	for (size_t i = 0; i < n_crd_kinds; i++) {
 		struct error err = ERROR_INIT;
 		struct obj *o;
-		assert_ok(yaml_parse_one(str_of(crd_kinds[i]->yaml), &o, &err), &err);
+		assert_ok(yaml_parse_carried(crd_kinds[i]->yaml, &o, &err), &err);
 		const struct obj *schema = obj_path(o, "spec.versions[0].schema.openAPIV3Schema");
 		assert_non_null(obj_str(schema, "description"));
 		assert_described(schema, "");
@@ -117,7 +117,7 @@ static void test_crds__defaults_are_those_of_the_code(void **state)
 	(void)state;
 	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *crd = NULL;
-	assert_ok(yaml_parse_one(str_of(crd_kinds[0]->yaml), &crd, &err), &err);
+	assert_ok(yaml_parse_carried(crd_kinds[0]->yaml, &crd, &err), &err);
 	const struct obj *spec =
 		obj_path(crd, "spec.versions[0].schema.openAPIV3Schema.properties.spec.properties");
 	assert_string_equal(obj_str(spec, "channel.default"), APPTYPE_CHANNEL);
