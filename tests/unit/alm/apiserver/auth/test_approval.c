@@ -1,5 +1,6 @@
 /* Who approved an InstallStrategy: the user of the request, and nobody he names. */
 #include "alm/apiserver/auth/approval.h"
+#include "alm/base/carried.h"
 
 #include "crds/kinds.h"
 #include "tests/lib/exchange_fake.h"
@@ -32,11 +33,12 @@ static void bind(struct apifake *f, const char *name, const char *user)
 	expect(apifake_do(f, "POST", RBAC "/clusterrolebindings", b.buf), 201, NULL);
 }
 
-static const char *definition(const char *plural)
+/* Owned. */
+static char *definition(const char *plural)
 {
 	for (size_t i = 0; i < n_crd_kinds; i++)
 		if (!strcmp(crd_kinds[i]->plural, plural))
-			return crd_kinds[i]->yaml;
+			return carried_read(crd_kinds[i]->yaml);
 	fail_msg("no kind %s", plural);
 	return NULL;
 }
@@ -45,8 +47,9 @@ static int setup(void **state)
 {
 	static const struct apifake_options o = {.own_controllers = true};
 	struct apifake *f = apifake_new(&o);
+	CLEANUP(xfreep) char *yaml = definition("installstrategies");
 	expect(apifake_do_type(f, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-			       "application/yaml", definition("installstrategies")),
+			       "application/yaml", yaml),
 	       201, NULL);
 	bind(f, "alice", "alice");
 	bind(f, "bob", "bob");

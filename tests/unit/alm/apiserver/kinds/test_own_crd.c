@@ -1,5 +1,6 @@
 /* The definitions of ALM itself are as this program brings them where its controllers run. */
 #include "alm/apiserver/kinds/own_crd.h"
+#include "alm/base/carried.h"
 
 #include "crds/kinds.h"
 #include "tests/lib/exchange_fake.h"
@@ -18,11 +19,11 @@ static struct apifake *server(bool own)
 {
 	const struct apifake_options o = {.own_controllers = own};
 	struct apifake *f = apifake_new(&o);
-	for (size_t i = 0; i < n_crd_kinds; i++)
-		assert_int_equal(
-			apifake_do_type(f, "POST", CRDS, "application/yaml", crd_kinds[i]->yaml)
-				.status,
-			201);
+	for (size_t i = 0; i < n_crd_kinds; i++) {
+		CLEANUP(xfreep) char *yaml = carried_read(crd_kinds[i]->yaml);
+		struct answer a = apifake_do_type(f, "POST", CRDS, "application/yaml", yaml);
+		assert_int_equal(a.status, 201);
+	}
 	return f;
 }
 
@@ -63,8 +64,9 @@ static void test_own_crd__an_older_one_is_not_taken(void **state)
 		assert_string_equal(obj_str(a.json, "spec.scope"), "Cluster");
 		assert_int_equal(obj_i64(a.json, "metadata.generation", 0), 1);
 	}
+	CLEANUP(xfreep) char *yaml = carried_read(crd_kinds[2]->yaml);
 	struct answer own = apifake_do_type(f, "PATCH", CATALOG "?fieldManager=me&force=true",
-					    "application/apply-patch+yaml", crd_kinds[2]->yaml);
+					    "application/apply-patch+yaml", yaml);
 	assert_int_equal(own.status, 200);
 	assert_string_equal(warning(own), "");
 }
