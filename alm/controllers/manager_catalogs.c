@@ -145,6 +145,14 @@ static bool load_saved(struct catalog_work *w, struct catalog_slot *s)
 	return true;
 }
 
+static int last_lines(void *arg, struct strbuf *ret_lines, struct error *err)
+{
+	struct catalog_slot *s = arg;
+	struct sync_validators ignored;
+	return catalog_store_load(s->m->c.db, s->m->c.audit, s->name, s->source, &ignored,
+				  ret_lines, err);
+}
+
 static void read_source(struct catalog_work *w)
 {
 	struct catalog_slot *s = slot_of(w->m, w->name);
@@ -156,6 +164,8 @@ static void read_source(struct catalog_work *w)
 				 .keys = w->keys,
 				 .policy = w->policy,
 				 .cache = s->cache,
+				 .last = s->index && w->m->c.db ? last_lines : NULL,
+				 .last_arg = s,
 				 .validators = s->index && !ended ? &s->validators : NULL};
 	w->sync = sync_start(&h, &r, sync_came, w);
 }

@@ -127,16 +127,16 @@ int sandbox_killed(const struct sandbox_limits *l, bool over_wall_time, int sign
 		   struct error *err)
 {
 	if (over_wall_time)
-		return error_set(err, E_LIMIT,
+		return error_set(err, E_TIMEOUT,
 				 "took longer than %lld s without using %d s of processor time: "
 				 "the machine is too busy, or it hangs",
 				 (long long)(l->wall_ns / 1000000000), l->cpu_s);
 	switch (signal) {
 	case SIGXCPU:
 		return error_set(err, E_LIMIT, "used more than %d s of processor time", l->cpu_s);
-	case SIGKILL:
-		return error_set(err, E_LIMIT,
-				 "used more than %d s of processor time, or was killed", l->cpu_s);
+	case SIGKILL: /* its limits come as other signals: this one is no fact about the input */
+		return error_set(err, E_INTERNAL,
+				 "was killed: this machine is short of memory, or somebody did it");
 	case SIGABRT:
 		return error_set(err, E_LIMIT, "needed more than %zu MiB of memory, or gave up",
 				 l->memory_bytes >> 20);

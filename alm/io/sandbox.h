@@ -7,8 +7,8 @@
  * the output is as hostile as the input. The child has no clock and no randomness of its own: both
  * come in with the input. done is called once, in a later turn, unless the run was cancelled;
  * output is borrowed until it returns. A child that crashes, is killed or answers garbage is an
- * error of that run only: E_LIMIT (a limit, which is named), E_INTERNAL (a crash), or the error
- * that the function set.
+ * error of that run only: E_LIMIT (a limit, which is named), E_TIMEOUT (that of the wall clock),
+ * E_INTERNAL (it crashed, or was killed), or the error that the function set.
  *
  * Backends: sandbox_process_new(), sandbox_inline_new() and tests/sim/sandbox_sim.c.
  */

@@ -53,7 +53,7 @@ static void add_text(struct strbuf *lines, struct str text, const char *name)
 	size_t n = 0;
 	if (fbc_is_likely(text) && fbc_lines(text, name, lines, &n, &err) < 0)
 		add_error(lines, name, &err);
-	else if (!n && !strcmp(name, "catalog.yaml"))
+	else if (!n && !strcmp(name, SOURCE_NOTICES))
 		entry_print_notices(text, lines);
 }
 

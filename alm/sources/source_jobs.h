@@ -50,7 +50,8 @@ extern const struct sandbox_limits source_limits_one, source_limits_all;
 		SOURCE_JOB_PACKAGE, source_job_package, NULL                                  \
 	}
 
-/* catalog.yaml, or a file that may be of OLM; by its name. */
+#define SOURCE_NOTICES "catalog.yaml"
+/* That, or a file that may be of OLM; by its name. */
 bool source_is_text(const char *name);
 
 #endif

@@ -23,6 +23,7 @@ static void sync_free(struct sync *s)
 	remote_free(s->remote);
 	index_free(s->index);
 	local_files_free(s);
+	kept_free(s->kept);
 	dir_list_free(s->names, s->n_names);
 	strbuf_release(&s->lines);
 	obj_unref(s->keys);
@@ -103,7 +104,8 @@ static void build_some(struct sync *s)
 
 bool sync_is_verdict(const struct error *err)
 {
-	return err->code != E_INTERNAL && err->code != E_IO && err->code != E_TOOMANY;
+	return err->code != E_INTERNAL && err->code != E_IO && err->code != E_TOOMANY &&
+	       err->code != E_TIMEOUT;
 }
 
 void sync_build(struct sync *s)
@@ -176,6 +178,8 @@ struct sync *sync_start(const struct sync_host *h, const struct sync_request *r,
 	s->a = arena_new(SYNC_ARENA_BYTES);
 	s->catalog = obj_ref(r->catalog);
 	s->cache = r->cache;
+	s->last = r->last;
+	s->last_arg = r->last_arg;
 	s->secret = r->secret ? obj_keep(s->a, obj_ref(r->secret)) : NULL;
 	s->url = arena_strdup(s->a, url ? url : "");
 	s->step = (struct task){.fn = run_step, .arg = s};

@@ -30,6 +30,9 @@ struct sync_host {
 	bool take_all;                          /* also what lint finds errors in (commands) */
 };
 
+/* The entry lines of the last good revision; asked for only if something cannot be read. */
+typedef int (*kept_fn)(void *arg, struct strbuf *ret_lines, struct error *err);
+
 struct sync_request {
 	const struct obj *catalog; /* name, spec.source, spec.priority */
 	const struct obj *secret;  /* of spec.source.secretRef; NULL: none */
@@ -37,6 +40,8 @@ struct sync_request {
 	const char *policy;        /* its digest; "": none */
 	struct source_cache *cache;
 	const struct sync_validators *validators; /* NULL: there is no last good revision */
+	kept_fn last; /* NULL: there is no last good revision; called until done */
+	void *last_arg;
 	struct str
 		saved; /* entry lines: they are read instead of the source; borrowed until done */
 };

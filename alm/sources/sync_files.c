@@ -21,6 +21,7 @@ struct local_file { /* arena of the sync */
 	struct sandbox_run *child; /* NULL: none is under way */
 	int tries;
 	const char *problem; /* why nothing is known of it; or NULL */
+	bool is_unread;      /* as it could not be looked at, which may pass */
 };
 
 void local_files_free(struct sync *s)
@@ -78,14 +79,20 @@ static void put_error(struct local_file *f, const struct error *err)
 
 static void start_file(struct local_file *f);
 
-/* The child did not come to a verdict: that says nothing of the file, unless it happens again, and
- * even then the next sync asks again. */
+static void unread(struct local_file *f, const char *why)
+{
+	f->problem = arena_strdup(f->s->a, why);
+	f->is_unread = true;
+}
+
+/* The child did not come to a verdict: that says nothing of the file, however often it happens. The
+ * next sync asks again, and until then what is known of it stands (sync_kept.c). */
 static void died(struct local_file *f, const char *why)
 {
 	if (f->tries < TRIES_MAX)
 		start_file(f);
 	else
-		f->problem = arena_strdup(f->s->a, why);
+		unread(f, why);
 }
 
 static void told(void *arg, struct str output, const struct error *err)
@@ -98,6 +105,8 @@ static void told(void *arg, struct str output, const struct error *err)
 		return; /* the sync has failed and is about to say so */
 	if (err && !sync_is_verdict(err))
 		died(f, err->msg);
+	else if (err && !strcmp(f->name, SOURCE_NOTICES))
+		unread(f, err->msg); /* what they say counts for others: never left out */
 	else if (err)
 		put_error(f, err);
 	else if (strcmp(f->job, SOURCE_JOB_ARCHIVE) != 0)
@@ -125,7 +134,7 @@ static void start_file(struct local_file *f)
 	if (f->child)
 		s->n_running++;
 	else if (err.code != E_NOTFOUND) /* else it went since the listing */
-		f->problem = arena_strdup(s->a, err.msg);
+		unread(f, err.msg);
 }
 
 static struct local_file *new_file(struct sync *s, const char *path, const char *name)
@@ -158,11 +167,13 @@ static void collect(struct sync *s)
 			CLEANUP(obj_unrefp) struct obj *entry =
 				entry_error(f->name, f->problem, REASON_NONE);
 			entry_print(entry, &s->lines);
+			if (f->is_unread)
+				kept_want(s, f->name, f->problem);
 		} else if (source_cache_get(s->cache, f->path, &f->info, &lines)) {
 			strbuf_addstr(&s->lines, lines);
 		}
 	}
-	sync_build(s);
+	kept_take(s);
 }
 
 /* --- dir:// --- */

@@ -13,6 +13,7 @@
 struct local_file; /* sync_files.c */
 struct signatures; /* sync_verify.c */
 struct pull;       /* pull.h */
+struct kept;       /* sync_kept.c */
 
 struct sync {
 	struct sync_host host;
@@ -39,6 +40,9 @@ struct sync {
 	size_t n_names, at;
 	struct local_file **files; /* in the order of their names */
 	size_t n_files, cap_files, n_running;
+	kept_fn last; /* of sync_request */
+	void *last_arg;
+	struct kept *kept;
 	struct oci_sync *oci;
 	const struct obj *secret; /* of spec.source.secretRef, kept by the arena; NULL: none */
 	struct pull *pull;        /* of the operator of apptype:// */
@@ -67,6 +71,13 @@ void sync_verify(struct sync *s);
 void signatures_free(struct signatures *g);
 /* The child read the bytes and says what is wrong with them; else it died, or was killed. */
 bool sync_is_verdict(const struct error *err);
+/* sync_kept.c: a file that could not be looked at. What it told last is taken from the last good
+ * revision: of a text as it is, of an archive as a version that cannot be installed until it can be
+ * read, so that its soak goes on. Ends in sync_build(), or in sync_fail() for notices that nobody
+ * knows: they may withdraw versions. */
+void kept_want(struct sync *s, const char *name, const char *why);
+void kept_take(struct sync *s);
+void kept_free(struct kept *k);
 void oci_sync_free(struct oci_sync *o);
 /* Of the registry of an oci:// source, below /v2/NAME. */
 void oci_sync_get(struct sync *s, const char *path, size_t body_max, remote_done done, void *arg);

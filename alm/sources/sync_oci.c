@@ -403,7 +403,7 @@ static void notices_came(void *arg, const struct remote_reply *reply)
 		return;
 	}
 	CLEANUP(strbuf_release) struct strbuf input = STRBUF_INIT(CONFIG_BYTES_MAX * 2);
-	strbuf_adds(&input, "catalog.yaml\n");
+	strbuf_adds(&input, SOURCE_NOTICES "\n");
 	strbuf_addstr(&input, reply->body);
 	o->s->child = sandbox_run(o->s->host.sandbox, SOURCE_JOB_TEXT, strbuf_str(&input),
 				  &source_limits_all, notices_told, o);

@@ -113,6 +113,7 @@ static void entry_add(struct catalog_index *x, const struct obj *entry)
 				   .locator = locator,
 				   .verified_by = obj_str(entry, "verified.by"),
 				   .verified_until_s = obj_i64(entry, "verified.until", 0),
+				   .unusable = obj_str(entry, "unusable"),
 				   .where = where};
 	index_add(x, &s);
 }

@@ -5,6 +5,7 @@
  *	{"where": "etcd 0.9.4", "chart": {name, version, ...}, "descriptor": "...",
  *	 "package": {...}, "ownCrds": [...], "unread": true, "digest": "64 hex digits",
  *	 "locator": "https://..."}
+ *	{..., "unusable": "its archive cannot be used: ..."}      as it was read last
  *	{"where": "etcd 0.9.5", "error": "MissingDigest: ...", "reason": "MissingDigest"}
  *	{"catalogYaml": "deprecations: ...", "notices": {...}}
  *	{"olm": {"schema": "olm.bundle", ...}, "where": "etcd/catalog.yaml"}

@@ -96,8 +96,11 @@ static void merge_duplicates(struct catalog_index *x)
 		struct package_version *last = kept ? x->versions[kept - 1] : NULL;
 		bool same = last && !strcmp(last->package, p->package) &&
 			    !version_cmp(&last->version, &p->version);
-		if (same && !strcmp(last->digest, p->digest))
+		if (same && !strcmp(last->digest, p->digest)) {
+			if (last->is_unusable)
+				x->versions[kept - 1] = p; /* its copy can be read */
 			continue;
+		}
 		if (same) {
 			p->ambiguous =
 				arena_fmt(x->arena, "%.*s (%.12s) and %.*s (%.12s) are one version",
@@ -201,6 +204,8 @@ static void compute_revision(struct catalog_index *x, struct str catalog_yaml)
 		sha256_add(h, line.buf, line.len);
 		if (p->overlay)
 			sha256_add(h, p->overlay, strlen(p->overlay));
+		if (p->is_unusable)
+			sha256_add(h, p->withdrawn, strlen(p->withdrawn));
 	}
 	sha256_add(h, catalog_yaml.ptr ? catalog_yaml.ptr : "", catalog_yaml.len);
 	sha256_final(h, raw);

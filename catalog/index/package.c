@@ -364,6 +364,8 @@ int package_read(const struct package_source *s, struct arena *a, struct package
 	p->locator = arena_strdup(a, s->locator);
 	p->verified_by = copy(s->verified_by, a);
 	p->verified_until_s = s->verified_until_s;
+	p->withdrawn = copy(s->unusable, a);
+	p->is_unusable = s->unusable != NULL;
 	if (read_chart(s, a, p, &annotation, err) < 0)
 		return -err->code;
 	struct str descriptor = s->descriptor;

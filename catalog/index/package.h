@@ -80,7 +80,8 @@ struct package_source {
 	const char *digest, *locator;
 	const char *verified_by; /* as of package_version */
 	int64_t verified_until_s;
-	const char *where; /* for people, in what is rejected; NULL: the locator */
+	const char *unusable; /* why it is listed and not to be installed for now; or NULL */
+	const char *where;    /* for people, in what is rejected; NULL: the locator */
 };
 
 /* A package name becomes a file name, a part of URLs and a word on terminals: Helm's own rule for

@@ -73,7 +73,7 @@ static struct sandbox_run *sim_run(struct sandbox *sandbox, const char *job, str
 	TAILQ_INSERT_TAIL(&s->runs, r, link);
 	bool late = fault_strikes(s->faults, FAULT_CHILD_LATE);
 	if (fault_strikes(s->faults, FAULT_CHILD_KILLED))
-		error_set(&r->err, E_INTERNAL, "the child was killed by signal 9");
+		error_set(&r->err, E_INTERNAL, "was killed");
 	else if (fault_strikes(s->faults, FAULT_CHILD_GARBAGE))
 		strbuf_adds(&r->output, "{\"objects\":[");
 	else

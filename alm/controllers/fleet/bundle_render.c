@@ -162,7 +162,7 @@ void bundle_render_blame(const struct bundle_spec *b, struct error *err)
 {
 	if (!b->renderer.entrypoint || err->reason)
 		return;
-	if (err->code == E_LIMIT ||
+	if (err->code == E_LIMIT || err->code == E_TIMEOUT ||
 	    err->code == E_INTERNAL) { /* it crashed: again, it does so again */
 		err->code = E_LIMIT;
 		error_wrap(err, "%s", b->renderer.entrypoint);

@@ -210,7 +210,9 @@ static enum ensured render_rounds(struct strategy_pass *s, const char *base, str
 		if (!o || (o->code && strategy_await_retry(s, o) == DONE))
 			return render(s, id, inputs, answers, o != NULL);
 		if (o->code)
-			return refuse(s, o->code == E_LIMIT ? "RenderLimit" : "RenderFailed",
+			return refuse(s,
+				      o->code == E_LIMIT || o->code == E_TIMEOUT ? "RenderLimit"
+										 : "RenderFailed",
 				      arena_strdup(v->a, o->msg));
 		const struct obj *needs = obj_get(o->value, "needs");
 		if (!needs)

@@ -133,6 +133,15 @@ static int libraries(struct str in, struct strbuf *out, struct error *err)
 	return 0;
 }
 
+/* As the kernel does it that is out of memory. */
+static int killed(struct str in, struct strbuf *out, struct error *err)
+{
+	(void)in;
+	(void)out;
+	(void)err;
+	return raise(SIGKILL);
+}
+
 static int prepared = -1;
 
 /* Files are there, as a library would need them; in the job they are not. */
@@ -155,6 +164,7 @@ static const struct sandbox_job jobs[] = {
 	{"upper", upper, NULL},
 	{"refuse", refuse, NULL},
 	{"crash", crash, NULL},
+	{"killed", killed, NULL},
 	{"spin", spin, NULL},
 	{"gorge", gorge, NULL},
 	{"flood", flood, NULL},
@@ -313,6 +323,10 @@ static void test_sandbox__a_crash_costs_one_run(void **state)
 {
 	struct fixture *f = *state;
 	assert_int_equal(run(f, "crash", STR_NONE, (struct sandbox_limits){0}), E_INTERNAL);
+	/* no limit of its own, and no fact about its input */
+	assert_int_equal(run(f, "killed", STR_NONE, (struct sandbox_limits){0}), E_INTERNAL);
+	assert_string_equal(f->failed.msg,
+			    "was killed: this machine is short of memory, or somebody did it");
 	assert_int_equal(run(f, "upper", STR("ok"), (struct sandbox_limits){0}), 0);
 	assert_string_equal(f->output.buf, "OK");
 }
@@ -324,7 +338,7 @@ static void test_sandbox__limits_are_named(void **state)
 			      cpu = {.cpu_s = 1, .wall_ns = 60 * NS_PER_S},
 			      memory = {.memory_bytes = (size_t)128 << 20},
 			      output = {.output_bytes = 1999};
-	assert_int_equal(run(f, "spin", STR_NONE, wall), E_LIMIT);
+	assert_int_equal(run(f, "spin", STR_NONE, wall), E_TIMEOUT);
 	assert_non_null(strstr(f->failed.msg, "took longer"));
 	assert_int_equal(run(f, "spin", STR_NONE, cpu), E_LIMIT);
 	assert_non_null(strstr(f->failed.msg, "processor"));
@@ -406,7 +420,7 @@ static void test_sandbox__fork_serves_and_survives(void **state)
 	} cases[] = {
 		{"talk", 0, 7, ""},
 		{"crash", E_INTERNAL, 0, "crashed with signal 11"},
-		{"spin", E_LIMIT, 0, "longer than 1 s"},
+		{"spin", E_TIMEOUT, 0, "longer than 1 s"},
 		{"flood", E_LIMIT, 0, "4000 bytes"},
 		{"socket", E_INTERNAL, 0, "forbidden system call"},
 	};

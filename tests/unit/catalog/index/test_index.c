@@ -111,6 +111,28 @@ static void test_index__notices_of_catalog_yaml(void **state)
 	}
 }
 
+static void test_index__of_two_copies_the_one_that_can_be_read_counts(void **state)
+{
+	char digest[SHA256_HEX];
+	struct error err = ERROR_INIT;
+	(void)state;
+	sha256_hex(STR("x"), digest);
+	for (int gone = 0; gone < 3; gone++) { /* the first, the second, both */
+		CLEANUP(index_freep) struct catalog_index *x = index_new("test", 0);
+		for (int i = 0; i < 2; i++) {
+			struct package_source s = {.chart_yaml = STR("{name: a, version: 1.0.0}"),
+						   .digest = digest,
+						   .locator = "x",
+						   .unusable =
+							   gone == i || gone == 2 ? "gone" : NULL};
+			index_add(x, &s);
+		}
+		assert_ok(index_finish(x, STR_NONE, &err), &err);
+		assert_int_equal(x->n, 1);
+		assert_int_equal(x->versions[0]->withdrawn != NULL, gone == 2);
+	}
+}
+
 static void note(void *arg, const char *package)
 {
 	struct strbuf *b = arg;
@@ -272,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_index__the_revision_is_of_the_content_whatever_the_order),
 		cmocka_unit_test(
 			test_index__one_version_of_two_contents_is_ambiguous_on_both_sides),
+		cmocka_unit_test(test_index__of_two_copies_the_one_that_can_be_read_counts),
 		cmocka_unit_test(test_index__notices_of_catalog_yaml),
 		cmocka_unit_test(test_index__names_of_packages),
 		cmocka_unit_test(test_index__the_first_signature_to_end_counts),
