@@ -5,6 +5,7 @@
 # A core runs three of the first two kinds at a time, as they wait for two thirds of it, the scripts first; the simulation and the
 # mutants, which wait for nothing, take what the others leave.
 # What ends before its plan "1..N" is done has failed, but for one that skips everything.
+# RETRY=N: below.
 # $BUILD/test-logs/times says what took how long (wall clock; user and system time of the processor), the longest first.
 set -u
 export BUILD="${BUILD:-build}"
@@ -91,6 +92,24 @@ xargs -r -P 2 -n 1 nice sh "$0" --one <"$log/behind" &
 xargs -r -P "$(($(nproc) * 3))" -n 1 sh "$0" --one <"$log/beside"
 wait
 cat "$log"/*.time | sort -rn >"$log/times"
+# RETRY=N: up to N programs that failed beside the others are run once more, alone. Who passes then is told as unstable, with what
+# it said the first time: a fault of the test or a rare one of the product, but no reason to refuse a change that did not touch it.
+again() {
+	while read -r prog; do
+		name=$(basename "$prog")
+		if read -r _ f _ <"$log/$name.log.count" && [ "$f" -gt 0 ]; then printf '%s\n' "$prog"; fi
+	done <"$log/beside"
+}
+again >"$log/again"
+if [ "$(wc -l <"$log/again")" -le "${RETRY:-0}" ]; then
+	while read -r prog; do
+		name=$(basename "$prog")
+		for part in log log.err log.told; do cp "$log/$name.$part" "$log/$name.first.$part"; done
+		sh "$0" --one "$prog" </dev/null
+		read -r _ f _ <"$log/$name.log.count"
+		[ "$f" -gt 0 ] || { echo "UNSTABLE: of two runs the first failed:"; cat "$log/$name.first.log.told"; }
+	done <"$log/again"
+fi
 # What failed once more, where the reader of a long output looks: at its end.
 for count in "$log"/*.count; do
 	[ -e "$count" ] && read -r _ f _ <"$count" && [ "$f" -gt 0 ] && cat "${count%.count}.told"
