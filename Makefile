@@ -228,7 +228,8 @@ man: $(BUILD)/alm
 		$(BUILD)/alm help $$c | sed -n '/^COMMANDS/,/^$$/s/^        \([a-z-]*\)  .*/\1/p' | while read -r s; do \
 			$(BUILD)/alm help --man $$c $$s >$(MAN)/alm-$$c-$$s.1 || exit 1; done; done
 
-# image: an OCI archive of the program and its libraries, without a daemon; deploy/image/build.py says what it needs.
+# image: an OCI archive of the program and its libraries, without a daemon; deploy/image/build.py says what it needs, and joins those
+# of several architectures.
 image: $(BUILD)/alm
 	$(Q)python3 deploy/image/build.py $< $(VERSION) $(BUILD)/alm-$(VERSION).oci.tar
 

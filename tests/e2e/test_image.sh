@@ -37,6 +37,41 @@ is "one program and no shell" "usr/bin/alm" "$(cd "$dir/root" && find . -type f 
 none "nothing has a bit of another user's rights" find "$dir/root" -perm /6000
 none "no build folder stands in it" seek -l "$PWD" "$dir/root/usr/bin/alm"
 
+# Images of several architectures as one archive. Here one machine builds, so the second one only says that it is of another.
+other() { # VERSION OUT
+	python3 -B - "$alm_bin" "$1" "$2" >/dev/null <<'PY'
+import sys
+sys.path.insert(0, "deploy/image")
+import build
+build.ARCHITECTURES = dict.fromkeys(build.ARCHITECTURES, "riscv64")
+build.main()
+PY
+}
+join() { python3 deploy/image/build.py --index "$@"; }
+other 1.2.3 "$dir/other.tar"
+other 1.2.4 "$dir/newer.tar"
+joined=$dir/joined.tar
+join "$joined" "$image" "$dir/other.tar" >"$dir/joined"
+join "$dir/again.tar" "$dir/other.tar" "$image" >/dev/null
+none "the images of two architectures are the same bytes in any order" cmp "$joined" "$dir/again.tar"
+mkdir "$dir/both"
+tar -xf "$joined" -C "$dir/both"
+is "index.json names one thing, the index of both" "1 $(sed 's/.*  //' "$dir/joined")" \
+	"$(jq -r '[(.manifests | length), .manifests[].digest] | join(" ")' "$dir/both/index.json")"
+index=$dir/both/blobs/sha256/$(sed 's/.*  sha256://' "$dir/joined")
+is "each is of its architecture" "$(jq -r .architecture "$config") riscv64" "$(jq -r '[.manifests[].platform.architecture] | join(" ")' "$index")"
+is "the manifest of the one is what it was" "$(jq -r '.manifests[0].digest' "$dir/image/index.json")" \
+	"$(jq -r '.manifests[] | select(.platform.architecture != "riscv64").digest' "$index")"
+code "two of one architecture are refused" 1 "one of each architecture" join "$dir/no.tar" "$image" "$image"
+code "and of two versions" 1 "images of several versions" join "$dir/no.tar" "$image" "$dir/newer.tar"
+code "and what is joined already" 1 "not the image of one architecture" join "$dir/no.tar" "$joined" "$dir/newer.tar"
+code "and what is no image" 1 "not an image that build.py made" join "$dir/no.tar" "$image" README.md
+cp -R "$dir/image" "$dir/damaged"
+printf x >>"$dir/damaged/blobs/sha256/${layer##*/}"
+tar -cf "$dir/damaged.tar" -C "$dir/damaged" index.json oci-layout blobs
+code "and what is damaged" 1 "the file is damaged" join "$dir/no.tar" "$dir/other.tar" "$dir/damaged.tar"
+is "nothing was written of those" no "$([ -e "$dir/no.tar" ] && echo yes || echo no)"
+
 images() { TMPDIR=$dir skopeo --insecure-policy "$@"; }
 if command -v skopeo >/dev/null; then
 	is "skopeo reads it" "$(sed 's/.*  //' "$dir/out")" "$(images inspect "oci-archive:$image" | jq -r .Digest)"
@@ -52,9 +87,14 @@ if command -v skopeo >/dev/null && command -v docker-registry >/dev/null; then
 	images copy --dest-tls-verify=false "oci-archive:$image" "docker://127.0.0.1:$port/alm:1.2.3" >/dev/null
 	is "a registry takes it" "$(sed 's/.*  //' "$dir/out")" \
 		"$(images inspect --tls-verify=false "docker://127.0.0.1:$port/alm:1.2.3" | jq -r .Digest)"
+	images copy --all --dest-tls-verify=false "oci-archive:$joined" "docker://127.0.0.1:$port/alm:all" >/dev/null
+	is "and all architectures under one name" "$(sed 's/.*  //' "$dir/joined")" \
+		"sha256:$(images inspect --raw --tls-verify=false "docker://127.0.0.1:$port/alm:all" | sha256sum | cut -d' ' -f1)"
+	is "of which each node takes its own" riscv64 \
+		"$(images --override-arch riscv64 inspect --tls-verify=false "docker://127.0.0.1:$port/alm:all" | jq -r .Architecture)"
 	up_stop
 else
-	skip "a registry takes it" "no skopeo or docker-registry"
+	for what in "a registry takes it" "and all architectures under one name" "of which each node takes its own"; do skip "$what" "no skopeo or docker-registry"; done
 fi
 
 # As a Pod runs it: another root, user 65532, the service account's files, an own volume.
