@@ -12,12 +12,14 @@ set -u
 : "${ALM_TEST_CLUSTER:?names the cluster}" "${ROUNDS:=3}" "${SEED:=$$}"
 RANDOM=$SEED
 [ "$ROUNDS" -le 5 ] || ROUNDS=5
+KILL_S=0
 chart=$PWD/deploy/charts/alm
 pids=()
 writing=
 hook_name=approvals.opinstaller.coreos.com
 service_name=v1alpha1.audit.app.coreos.com
 ended() {
+	watch_ends
 	[ -z "$writing" ] || kill "$writing" 2>/dev/null
 	kill -9 "${pids[@]}" 2>/dev/null
 	[ "$(readlink "/proc/$(acts)/exe")" = "$alm_bin" ] && kill -9 "$(acts)"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # `make test-cluster KUBECONFIG=...`: what there is to say of a real cluster. It must have no namespace alm-system: each part
-# brings ALM and takes it off again, its log included. ROUNDS: how often the leader is killed (default 20).
+# brings ALM and takes it off again, its log included. ROUNDS: how often the leader is killed (default 20), or KILL_S: for how long;
+# AWAY_S: how long its API server is away (60).
 set -uo pipefail
 : "${KUBECONFIG:?names the cluster}" "${ALM:?names the program}" "${ROUNDS:=20}"
 export ROUNDS ALM_TEST_CLUSTER=$KUBECONFIG

@@ -9,9 +9,11 @@
 #	speaks_for_users           this cluster's API server names its users to APIServices of others (tests/cluster/front_proxy.sh)
 #	records_here               before cluster_start, on such a cluster: it serves `kubectl get auditrecords`, over the chart's APIService
 #	acts                       the process that works with the log
-#	kill_in_upgrades SECONDS   ROUNDS versions, of which each comes to its end although who acts is killed in the first seconds of it; start
-#	                           of the script starts another one. last_transition is done
-#	last_transition / transitions_are_once LOG	those of the app, before its controllers end; and after it
+#	kill_in_upgrades SECONDS   ROUNDS versions, or as many as KILL_S seconds hold, of which each comes to its end although who acts is killed
+#	                           in the first seconds of it, now and then twice; start of the script starts another one. last_transition is
+#	                           done, and ROUNDS is how many there were
+#	watch_transitions          from now on; until watch_ends, which the script's end calls, too
+#	last_transition / transitions_are_once LOG	those of the app, before its controllers end; and after it. What was watched is in the log
 definitions() { k get apps.app.coreos.com,catalogs.app.coreos.com,installstrategies.opinstaller.coreos.com >/dev/null 2>&1 && echo served; }
 first_version() {
 	sed -i 's/30s/2s/' "$dir/catalog.yaml"
@@ -53,16 +55,36 @@ records_here() {
 	k apply -f "$dir/records.yaml" >/dev/null
 }
 acts() { cat "$data/alm.db.lock" 2>/dev/null; }
-kill_in_upgrades() {
-	local round leader
-	for round in $(seq "$ROUNDS"); do
-		version "1.0.$round"
-		sleep "$((RANDOM % $1)).$((RANDOM % 10))" # sleep: the moment of the upgrade, not a wait for something
-		leader=$(acts)
-		kill -9 "$leader" 2>/dev/null
-		start
-		WAIT_S=120 soon "upgrade $round ends although $leader was killed (SEED=$SEED)" "1.0.$round" installed
+watching=()
+watch_transitions() {
+	for kind in apptypes installstrategies; do
+		kubectl get "$kind" --watch --output-watch-events -o json >"$dir/seen.$kind" 2>/dev/null &
+		watching+=($!)
 	done
+}
+watch_ends() {
+	[ "${#watching[@]}" = 0 ] || kill "${watching[@]}" 2>/dev/null
+	watching=()
+}
+rounds_left() { # ROUND BEGAN
+	if [ "${KILL_S:-0}" -gt 0 ]; then [ "$((SECONDS - $2))" -lt "$KILL_S" ]; else [ "$1" -lt "$ROUNDS" ]; fi
+}
+kill_in_upgrades() {
+	local round=0 leader killed began=$SECONDS
+	watch_transitions
+	while rounds_left "$round" "$began"; do
+		version "1.0.$((++round))"
+		killed=
+		for _ in $(seq $((RANDOM % 4 ? 1 : 2))); do
+			sleep "$((RANDOM % $1)).$((RANDOM % 10))" # sleep: the moment of the upgrade, not a wait for something
+			leader=$(acts)
+			kill -9 "$leader" 2>/dev/null
+			killed="$killed $leader"
+			start
+		done
+		WAIT_S=120 soon "upgrade $round ends although$killed was killed (SEED=$SEED)" "1.0.$round" installed
+	done
+	ROUNDS=$round
 	last_transition
 }
 last_transition() {
@@ -70,10 +92,18 @@ last_transition() {
 	uid=$(k get apptypes.app.coreos.com etcd -o 'jsonpath={.metadata.uid}')
 }
 installed_twice() { jq -r '.[] | select(.reason == "Installed") | .body.version.to // empty' "$dir/transitions.json" | sort | uniq -d; }
+# Each status that a user saw is that of one entry, word for word.
+seen_elsewhere() { comm -13 <(sort -u "$dir/logged") <(jq -cS '.object | select(.status.transitionSeq) | [.metadata.uid, .status.transitionSeq, .status]' "$dir"/seen.* | sort -u); }
 transitions_are_once() {
 	code "the log is whole" 0 "" alm audit verify --data-dir "$1"
 	alm audit query --data-dir "$1" --subject AppType/etcd --type Transition --limit 10000 -o json >"$dir/transitions.json"
 	is "each transition is in it once, none is missing" "$(seq "${last:-0}")" \
 		"$(jq -r --arg uid "$uid" '.[] | select(.subject.uid == $uid) | .transitionSeq' "$dir/transitions.json" | sort -n | head -"${last:-0}")"
 	none "no version was installed twice" installed_twice
+	[ -e "$dir/seen.apptypes" ] || return
+	alm audit query --data-dir "$1" --type Transition --limit 10000 -o json |
+		jq -cS '.[] | [.subject.uid, .transitionSeq, (.body.status | fromjson)]' >"$dir/logged"
+	none "what was watched meanwhile is in it, word for word" seen_elsewhere
+	none "no transition of a strategy is in it twice" uniq -d <(jq -c '[.[0], .[1]]' "$dir/logged" | sort)
+	echo "# $(wc -l <"$dir/logged") transitions, of which $(jq -c .type "$dir"/seen.* | wc -l) events showed $(jq -c '.object | [.metadata.uid, .status.transitionSeq]' "$dir"/seen.* | sort -u | wc -l)"
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Two controllers on one log; the one that acts is killed at a random moment of each upgrade, ROUNDS times (default 3). Every
-# upgrade comes to its end, and each transition is in the log once; whoever acts serves the audit records, with the same CA. On alm
+# Two controllers on one log; the one that acts is killed at a random moment of each upgrade, ROUNDS times (default 3) or for KILL_S
+# seconds. Every upgrade comes to its end, and each transition is in the log once; whoever acts serves the audit records, with the same CA. On alm
 # server, or the cluster of ALM_TEST_CLUSTER.
 # shellcheck disable=SC2119
 set -u
@@ -16,7 +16,8 @@ command -v kubectl >/dev/null || {
 : "${ROUNDS:=3}" "${SEED:=$$}"
 RANDOM=$SEED
 pids=()
-trap 'kill -9 "${pids[@]}" 2>/dev/null
+trap 'watch_ends
+	kill -9 "${pids[@]}" 2>/dev/null
 	k delete clusterrolebinding,clusterrole alm-records-reader --ignore-not-found >/dev/null 2>&1
 	k delete serviceaccount reader -n default --ignore-not-found >/dev/null 2>&1
 	up_stop; rm -rf "$dir"' EXIT
@@ -63,6 +64,7 @@ is "each transition is in them once" "$(seq "$last")" "$(served | head -"$last")
 for p in "${pids[@]}"; do kill "$p" 2>/dev/null; done
 for p in "${pids[@]}"; do wait "$p" 2>/dev/null; done
 pids=()
+watch_ends
 is "there were transitions" yes "$([ "${last:-0}" -ge "$ROUNDS" ] && echo yes)"
 transitions_are_once "$data"
 is "nothing is left of a former version" 1 "$(k get deployments -n etcd -o name | wc -l)"
