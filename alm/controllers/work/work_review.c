@@ -302,6 +302,17 @@ static void rules_next(struct work *w)
 	ask_one_by_one(w);
 }
 
+/* All questions are of it, and its rules have those of all in them, too: one request instead of
+ * two. */
+static const char *only_namespace(struct work *w)
+{
+	const char *ns = text_of(question(w, 0), "namespace");
+	for (size_t i = 1; i < reviewing_of(w)->n; i++)
+		if (!cstr_eq(text_of(question(w, i), "namespace"), ns))
+			return NULL;
+	return *ns ? ns : NULL;
+}
+
 static void start(struct work *w)
 {
 	struct reviewing *r = ARENA_NEW(w->a, struct reviewing);
@@ -309,7 +320,7 @@ static void start(struct work *w)
 	r->n = obj_len(w->action->body);
 	r->verdict = ARENA_ARRAY(w->a, enum verdict, r->n + 1);
 	if (r->n >= WORTH_RULES)
-		ask_rules(w, NULL);
+		ask_rules(w, only_namespace(w));
 	else
 		rules_next(w);
 }

@@ -125,12 +125,31 @@ static void test_work_review__a_namespace_s_rules_are_its_own(void **state)
 	work_fixture_release(&f);
 }
 
+/* Of one namespace all is told by one request, what is allowed everywhere included. */
+static void test_work_review__one_namespace_is_one_request(void **state)
+{
+	(void)state;
+	static const struct asked all[] = {{"get", "a", "pods", NULL},
+					   {"get", "a", "nodes", NULL},
+					   {"create", "a", "services", NULL},
+					   {0}};
+	struct work_fixture f;
+	work_fixture_init(&f);
+	put_rules(&f, RULE("get", "*", "") "," RULE("create", "services", ""), "", false);
+	assert_string_equal(review(&f, all),
+			    "{\"denied\":[],\"rightsVersion\":7,\"rightsSince\":0}");
+	assert_int_equal(fake_count(f.transport), 1);
+	assert_non_null(strstr(fake_call(f.transport, 0), "\"namespace\":\"a\""));
+	work_fixture_release(&f);
+}
+
 static void test_work_review__a_namespace_may_have_any_name(void **state)
 {
 	(void)state;
 	static const struct asked all[] = {{"get", NULL, "pods", NULL},
 					   {"get", NULL, "nodes", NULL},
 					   {"get", NULL, "services", NULL},
+					   {"get", "a", "services", NULL},
 					   {0}};
 	struct work_fixture f;
 	work_fixture_init(&f);
@@ -139,11 +158,12 @@ static void test_work_review__a_namespace_may_have_any_name(void **state)
 	plan_init(&p, a);
 	p.as = "system:serviceaccount:alm-system:app-x";
 	struct obj *list = questions(all);
-	for (size_t i = 0; i < obj_len(list); i++)
+	for (size_t i = 0; i < 3; i++)
 		obj_set_str(obj_at_mut(list, i), "namespace", "-");
 	plan_review(&p, "review:0", list);
 	put_rules(&f, "", "", false);
 	put_rules(&f, RULE("get", "*", ""), "", false);
+	put_verdict(&f, true); /* of the other namespace */
 	executor_start(f.executor, "strategy", "k", &p, a, work_fixture_ended, &f);
 	loop_fake_settle(f.loop);
 	assert_int_equal(f.n_done, 1);
@@ -219,6 +239,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_work_review__rules_tell_what_is_allowed),
 		cmocka_unit_test(test_work_review__a_namespace_s_rules_are_its_own),
+		cmocka_unit_test(test_work_review__one_namespace_is_one_request),
 		cmocka_unit_test(test_work_review__a_namespace_may_have_any_name),
 		cmocka_unit_test(test_work_review__incomplete_rules_decide_nothing),
 		cmocka_unit_test(test_work_review__rules_refused_decide_nothing),
