@@ -4,7 +4,7 @@
 #include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
 
-#define WORTH_A_LIST 3     /* objects of one kind in one namespace */
+#define WORTH_A_LIST 3           /* objects of one kind in one namespace */
 #define LIST_QUERY   "limit=200" /* what has more is read one by one */
 
 enum row_state {
