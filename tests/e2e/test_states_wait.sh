@@ -10,16 +10,35 @@ command -v kubectl >/dev/null || {
 }
 up_start
 resident() { [ "$(awk '/^VmRSS/ {print $2}' "/proc/$pid/status")" -lt 20480 ] && echo yes; }
+# Processor time, in hundredths of a second: how busy the machine is changes nothing of it.
+of_alm() { awk '{print $14 + $15}' "/proc/$pid/stat"; }
+of_kubectl() {
+	python3 -c 'import resource, subprocess
+subprocess.run(["kubectl", "version", "--client"], stdout=subprocess.DEVNULL, check=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(int((used.ru_utime + used.ru_stime) * 100) + 1)'
+}
+is_cheap() { [ "$1" -le "$2" ] && echo yes || echo "$1, want at most $2"; }
 case $BUILD in
-*address*) skip "N11 alm up at rest has less than 20 MiB" "sanitizers have memory of their own" ;;
-*) soon "N11 alm up at rest has less than 20 MiB" yes resident ;;
+*address*)
+	skip "N11 alm up at rest has less than 20 MiB" "sanitizers have memory of their own"
+	skip "N11 it is there for the work of three kubectl version" "and work of their own"
+	;;
+*)
+	started=$(of_alm)
+	is "N11 it is there for the work of three kubectl version" yes "$(is_cheap "$started" $((3 * $(of_kubectl))))"
+	soon "N11 alm up at rest has less than 20 MiB" yes resident
+	;;
 esac
 manifests
 cd "$dir" || exit 1
 package 0.9.4 >/dev/null
 sed -i 's/mode: Automatic/mode: Manual/' etcd-apptype.yaml
+before=$(writes)
 k create -f catalog.yaml -f etcd-apptype.yaml >/dev/null
 app_is etcd "status.installedVersion = '0.9.4'" >/dev/null
+n=$(($(writes) - before))
+is "N11 its twelve objects and their CRD are there after at most 100 writes" yes "$(is_cheap "$n" 100)"
 phases() { k get ist -o 'jsonpath={range .items[*]}{.spec.version}={.status.phase} {end}'; }
 condition() { k get ist install.0.9.5.etcd.com.tectonic.storage -o 'jsonpath={.status.conditions[?(@.type=="Approved")].reason}'; }
 

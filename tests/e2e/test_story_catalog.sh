@@ -192,8 +192,12 @@ timeline=$(alm audit timeline --subject EtcdCluster/default/etcd-purple-ant --da
 has "A3 who created the instance" "$created" "$timeline"
 if on_cluster; then
 	skip "A3 and who changed it" "the migration changes nothing of its spec: it stands in the log of the cluster"
+	skip "A3 and who deleted it" "the log of the cluster has that"
 else
 	has "A3 and who changed it" "update EtcdCluster/default/etcd-purple-ant Applied by admin (authenticated, alm)" "$timeline"
+	k delete etcds.v2.etcd.coreos.com etcd-purple-ant >/dev/null
+	has "A3 and who deleted it" "delete EtcdCluster/default/etcd-purple-ant Applied by admin (authenticated, kubectl" \
+		"$(alm audit timeline --subject EtcdCluster/default/etcd-purple-ant --data-dir "$data" 2>&1)"
 fi
 verify() { alm audit verify --data-dir "$data" 2>&1 | grep -oE '^[0-9]+ entries: chain, tree|([0-9]+) transitions = \1 statuses'; }
 is "A3 the log verifies" "2" "$(verify | wc -l)"

@@ -1,4 +1,5 @@
-/* A folder some of whose files cannot be looked at: what they told last stands. */
+/* A folder some of whose files cannot be looked at, where what they told last stands; and an archive
+ * that is not the one of the index. */
 #include "tests/lib/test.h"
 
 #include <string.h>
@@ -21,6 +22,7 @@ static struct fixture {
 	const char *notices; /* catalog.yaml; NULL: there is none */
 	struct str archive;
 	bool archives_die, texts_die, text_too_large;
+	int n_inspected;
 	struct strbuf last, lines; /* of the last good revision; of the one that was read */
 	bool done;
 	struct error err;
@@ -76,8 +78,16 @@ static int text_job(struct str input, struct strbuf *output, struct error *err)
 			     : source_job_text(input, output, err);
 }
 
-static const struct sandbox_job jobs[] = {
-	{SOURCE_JOB_ARCHIVE, archive_job, NULL}, {SOURCE_JOB_TEXT, text_job, NULL}, {0}};
+static int inspect(struct str input, struct strbuf *output, struct error *err)
+{
+	it->n_inspected++;
+	return inspect_job(input, output, err);
+}
+
+static const struct sandbox_job jobs[] = {{INSPECT_JOB, inspect, NULL},
+					  {SOURCE_JOB_ARCHIVE, archive_job, NULL},
+					  {SOURCE_JOB_TEXT, text_job, NULL},
+					  {0}};
 
 /* --- a sync --- */
 
@@ -96,16 +106,23 @@ static void synced(void *arg UNUSED, struct sync_result *result)
 	strbuf_addstr(&it->lines, result->lines);
 }
 
+static struct obj *folder(void)
+{
+	struct error err;
+	struct obj *catalog = NULL;
+	assert_ok(json_parse(STR("{\"metadata\":{\"name\":\"c\"},\"spec\":{\"source\":{\"url\":"
+				 "\"dir:///c\"}}}"),
+			     &catalog, &err),
+		  &err);
+	return catalog;
+}
+
 /* By an alm that was started just now: it remembers no file. */
 static void look(kept_fn last)
 {
 	const struct sync_host host = {.loop = it->loop, .files = &files, .sandbox = it->sandbox};
 	CLEANUP(source_cache_freep) struct source_cache *cache = source_cache_new();
-	CLEANUP(obj_unrefp) struct obj *catalog = NULL;
-	assert_ok(json_parse(STR("{\"metadata\":{\"name\":\"c\"},\"spec\":{\"source\":{\"url\":"
-				 "\"dir:///c\"}}}"),
-			     &catalog, &it->err),
-		  &it->err);
+	CLEANUP(obj_unrefp) struct obj *catalog = folder();
 	const struct sync_request r = {
 		.catalog = catalog, .policy = "", .cache = cache, .last = last};
 	index_free(STEAL(it->index));
@@ -158,7 +175,7 @@ static int teardown(void **state UNUSED)
 	return 0;
 }
 
-static void test_sync_kept__an_archive_whose_child_dies_stays_listed(void **state UNUSED)
+static void test_sync__an_archive_whose_child_dies_stays_listed(void **state UNUSED)
 {
 	char revision[SHA256_HEX];
 	look(NULL);
@@ -181,7 +198,7 @@ static void test_sync_kept__an_archive_whose_child_dies_stays_listed(void **stat
 	assert_string_equal(it->index->revision, revision);
 }
 
-static void test_sync_kept__without_a_last_revision_it_is_left_out(void **state UNUSED)
+static void test_sync__without_a_last_revision_it_is_left_out(void **state UNUSED)
 {
 	it->archives_die = true;
 	look(NULL);
@@ -193,7 +210,7 @@ static void test_sync_kept__without_a_last_revision_it_is_left_out(void **state 
 	assert_int_equal(it->index->n, 0);
 }
 
-static void test_sync_kept__notices_stand_as_they_were_told(void **state UNUSED)
+static void test_sync__notices_stand_as_they_were_told(void **state UNUSED)
 {
 	it->notices = "withdrawn: [{package: a, message: unsafe}]\n";
 	look(NULL);
@@ -209,7 +226,7 @@ static void test_sync_kept__notices_stand_as_they_were_told(void **state UNUSED)
 	assert_string_equal(it->index->versions[0]->withdrawn, "unsafe");
 }
 
-static void test_sync_kept__unknown_notices_are_no_revision(void **state UNUSED)
+static void test_sync__unknown_notices_are_no_revision(void **state UNUSED)
 {
 	look(NULL);
 	keep();
@@ -224,15 +241,46 @@ static void test_sync_kept__unknown_notices_are_no_revision(void **state UNUSED)
 	assert_null(it->index);
 }
 
+static void fetched(void *arg UNUSED, const struct archive_result *result)
+{
+	it->done = true;
+	it->err = result->err ? *result->err : ERROR_INIT;
+}
+
+static void fetch(void)
+{
+	const struct sync_host host = {.loop = it->loop, .files = &files, .sandbox = it->sandbox};
+	CLEANUP(obj_unrefp) struct obj *catalog = folder();
+	const struct archive_request r = {
+		.catalog = catalog, .policy = "", .version = it->index->versions[0]};
+	it->done = false;
+	assert_non_null(archive_fetch_start(&host, &r, fetched, NULL));
+	loop_fake_run(it->loop, INT64_C(1000000000));
+	assert_true(it->done);
+}
+
+static void test_sync__a_digest_is_checked_before_the_archive_is_unpacked(void **state UNUSED)
+{
+	look(NULL);
+	fetch();
+	assert_ok(-(int)it->err.code, &it->err);
+	assert_int_equal(it->n_inspected, 1);
+	it->archive = STR("no archive, and nothing that a parser shall see");
+	fetch();
+	assert_int_equal(it->err.reason, REASON_DIGEST_MISMATCH);
+	assert_int_equal(it->n_inspected, 1);
+}
+
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_sync_kept__an_archive_whose_child_dies_stays_listed),
-		TEST(test_sync_kept__without_a_last_revision_it_is_left_out),
-		TEST(test_sync_kept__notices_stand_as_they_were_told),
-		TEST(test_sync_kept__unknown_notices_are_no_revision),
+		TEST(test_sync__an_archive_whose_child_dies_stays_listed),
+		TEST(test_sync__without_a_last_revision_it_is_left_out),
+		TEST(test_sync__notices_stand_as_they_were_told),
+		TEST(test_sync__unknown_notices_are_no_revision),
+		TEST(test_sync__a_digest_is_checked_before_the_archive_is_unpacked),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
