@@ -151,6 +151,33 @@ bool inventory_claims(const struct obj *o, const char *owner_id, const char *man
 	return false;
 }
 
+static bool is_book(const struct obj *o, const struct inventory_owner *owner)
+{
+	return cstr_eq(meta_kind(o), "ConfigMap") && cstr_eq(meta_namespace(o), owner->book_ns) &&
+	       cstr_eq(meta_name(o), owner->book);
+}
+
+struct inventory inventory_found(const struct obj *rows, const struct inventory_owner *owner,
+				 struct arena *a)
+{
+	size_t n = obj_len(rows);
+	struct inventory found = {.lines = ARENA_ARRAY(a, struct inventory_line, n + 1)};
+	for (size_t i = 0; i < n; i++) {
+		const struct obj *o = obj_at(rows, i);
+		if (!is_book(o, owner) &&
+		    inventory_claims(o, owner->id, owner->manager, owner->main))
+			found.lines[found.n++] =
+				(struct inventory_line){.api_version = meta_api_version(o),
+							.kind = meta_kind(o),
+							.ns = meta_namespace(o),
+							.name = meta_name(o),
+							.uid = meta_uid(o),
+							.digest = INVENTORY_DOUBTFUL,
+							.key = "-"};
+	}
+	return found;
+}
+
 const char *inventory_main(const char *api_version, const char *kind, const char *ns,
 			   const char *name, struct arena *a)
 {

@@ -95,6 +95,14 @@ const char *inventory_since(const char *known, const struct obj *ours, const cha
  * the object that the unit is run for, which is the owner of what is made for it; NULL: none. */
 bool inventory_claims(const struct obj *o, const char *owner_id, const char *manager,
 		      const char *main);
+/* Lines of those rows (apiVersion, kind, metadata: all that has its labels) that it claims: doubtful, and of no file.
+ * book: name of its first ConfigMap in book_ns, which has the marks, too. */
+struct inventory_owner {
+	const char *id, *manager, *main; /* as inventory_claims() */
+	const char *book_ns, *book;
+};
+struct inventory inventory_found(const struct obj *rows, const struct inventory_owner *owner,
+				 struct arena *a);
 /* Sorts what is to be there from now on and says of each line in which piece: where it was, a new one
  * where there is room for it. Pieces stay, if empty. E_LIMIT: INVENTORY_PIECES_MAX of bytes_max each
  * do not take it. */

@@ -270,12 +270,18 @@ static void test_unit_make__instances_follow_each_other(void **state)
 	static const struct flat_instance ab[] = {{.name = "z", .folder = "crds"},
 						  {.name = "a", .folder = "a"}},
 					  ba[] = {{.name = "a", .folder = "a"},
-						  {.name = "z", .folder = "crds"}};
+						  {.name = "z", .folder = "crds"}},
+				  needs[] = {{.name = "a", .folder = "a", .rank = 2},
+						     {.name = "z", .folder = "crds", .rank = 1}};
 	static const struct {
 		struct flat_instances instances;
 		const char *want;
 	} orders[] = {
 		{{ab, 2},
+		 "2:Secret/Secret=s.yaml "
+		 "2:z/CustomResourceDefinition/CustomResourceDefinition=z/crd.yaml "
+		 "2:a/ConfigMap/ConfigMap=a/cm.yaml 2:a/Deployment/Deployment=a/deploy.yaml "},
+		{{needs, 2},
 		 "2:Secret/Secret=s.yaml "
 		 "2:z/CustomResourceDefinition/CustomResourceDefinition=z/crd.yaml "
 		 "2:a/ConfigMap/ConfigMap=a/cm.yaml 2:a/Deployment/Deployment=a/deploy.yaml "},
