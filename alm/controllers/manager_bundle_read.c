@@ -61,7 +61,7 @@ void bundle_reading_end(struct bundle_slot *s, const struct bundle_news *news,
 	struct error own = err ? *err : ERROR_INIT;
 	const struct bundle_news copy = news ? *news : (struct bundle_news){0};
 	struct arena *a = STEAL(s->reading->a); /* the news are in it */
-	s->fetched = s->reading->read != NULL;
+	s->fetched = s->reading->read || s->reading->unchanged;
 	reading_free(s);
 	done(arg, news ? &copy : NULL, err ? &own : NULL);
 	if (a)
@@ -180,6 +180,7 @@ static void git_came(void *arg, const struct git_result *g, const struct error *
 		return;
 	}
 	bundle_rejected_clear(s);
+	r->unchanged = g->unchanged;
 	if (g->files)
 		memcpy(r->tree, g->files->tree, sizeof(r->tree));
 	if (r->lacks.code)

@@ -30,6 +30,7 @@ struct reading {
 	struct obj *read, *skipped; /* in the arena */
 	const char *secret_version; /* of what is sent; "": nothing is */
 	bool rewritten, unknown;
+	bool unchanged; /* git has the commit that the slot knows */
 	struct bundle_place place;
 };
 

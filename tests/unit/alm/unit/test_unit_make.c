@@ -281,14 +281,14 @@ static void test_unit_make__instances_follow_each_other(void **state)
 		 "2:Secret/Secret=s.yaml "
 		 "2:z/CustomResourceDefinition/CustomResourceDefinition=z/crd.yaml "
 		 "2:a/ConfigMap/ConfigMap=a/cm.yaml 2:a/Deployment/Deployment=a/deploy.yaml "},
-		{{needs, 2},
-		 "2:Secret/Secret=s.yaml "
-		 "2:z/CustomResourceDefinition/CustomResourceDefinition=z/crd.yaml "
-		 "2:a/ConfigMap/ConfigMap=a/cm.yaml 2:a/Deployment/Deployment=a/deploy.yaml "},
 		{{ba, 2},
 		 "2:Secret/Secret=s.yaml "
 		 "2:a/ConfigMap/ConfigMap=a/cm.yaml 2:a/Deployment/Deployment=a/deploy.yaml "
 		 "2:z/CustomResourceDefinition/CustomResourceDefinition=z/crd.yaml "},
+		{{needs, 2},
+		 "2:Secret/Secret=s.yaml "
+		 "2:z/CustomResourceDefinition/CustomResourceDefinition=z/crd.yaml "
+		 "2:a/ConfigMap/ConfigMap=a/cm.yaml 2:a/Deployment/Deployment=a/deploy.yaml "},
 	};
 	static const char *const files[][2] = {{"a/deploy.yaml", "Deployment"},
 					       {"a/cm.yaml", "ConfigMap"},

@@ -365,11 +365,11 @@ static void test_unit_health__a_fight_with_another_controller(void **state)
 			    "hour: somebody else writes it, too");
 	assert_string_equal(obj_str(x.job.record, "driftedWhy"), "RepairFought");
 	assert_int_equal(x.f.plan.requeue_after_ns, REPAIRS_PAUSE_NS - NS_PER_S);
-	const struct action *told = view_fake_action(&x.f, ACT_ROW, NULL, NULL);
-	assert_string_equal(told->reason, "DriftFought");
-	assert_string_equal(told->event_type, "Warning");
-	assert_non_null(strstr(told->message, "changed by operator-x: it was put back 5 times"));
-	const char *key = arena_strdup(x.a, told->key);
+	const struct action *row = view_fake_action(&x.f, ACT_ROW, NULL, NULL);
+	assert_string_equal(row->reason, "DriftFought");
+	assert_string_equal(row->event_type, "Warning");
+	assert_non_null(strstr(row->message, "changed by operator-x: it was put back 5 times"));
+	const char *key = arena_strdup(x.a, row->key);
 	/* the same word while it lasts, whatever he writes meanwhile */
 	x.f.view.now_ns += NS_PER_MIN;
 	assert_false(is_put_back(&x));
