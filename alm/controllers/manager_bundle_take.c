@@ -17,7 +17,7 @@ static int scope_of(void *arg, const struct obj *o)
 	return r ? r->namespaced : -1;
 }
 
-static int accept(struct reading *r, size_t objects, const char *digest, struct error *err)
+static int take_commit(struct reading *r, size_t objects, const char *digest, struct error *err)
 {
 	const struct bundle_head head = {.commit = obj_str(r->read, "commit"),
 					 .objects = objects,
@@ -44,7 +44,7 @@ static int take_flat(struct bundle_slot *s, const struct obj *rendered, struct u
 	if (bundle_make(&r->spec, rendered, &scopes, &o, r->a, NULL, &made, err) < 0)
 		return bundle_render_mute(&r->spec, &r->input, err);
 	*ret = made.unit;
-	return accept(r, made.flat.n, made.unit->digest, err);
+	return take_commit(r, made.flat.n, made.unit->digest, err);
 }
 
 /* The same objects by another commit: what runs, or has run, is of that one now. */
@@ -104,7 +104,8 @@ static void rendered(void *arg, struct obj *value, const struct error *failed)
  * the same once more. */
 static bool has_same_tree(const struct bundle_slot *s, const struct files *f)
 {
-	return s->read && !s->failed.code && *f->tree && !strcmp(s->tree, f->tree) && bundle_reading_is_known(s);
+	return s->read && !s->failed.code && *f->tree && !strcmp(s->tree, f->tree) &&
+	       bundle_reading_is_known(s);
 }
 
 static void take_again(struct bundle_slot *s)
@@ -112,8 +113,8 @@ static void take_again(struct bundle_slot *s)
 	struct reading *r = s->reading;
 	struct error err = ERROR_INIT;
 	obj_set_str(r->read, "sameAs", obj_str(s->read, "commit"));
-	if (accept(r, (size_t)obj_i64(s->read, "objects", 0), obj_str(s->read, "digest"), &err) <
-	    0) {
+	if (take_commit(r, (size_t)obj_i64(s->read, "objects", 0), obj_str(s->read, "digest"),
+			&err) < 0) {
 		bundle_reading_refuse(s, &err);
 		return;
 	}

@@ -354,8 +354,7 @@ static void action_written(void *arg, const struct client_reply *reply)
 		r->changed = r->changed || has_changed(a, reply->body);
 		remember_refusal(r, a, NULL);
 		observe_written(r, c, reply->body);
-		if (a->repairs &&
-		    !cstr_eq(a->resource_version, meta_resource_version(reply->body)))
+		if (a->repairs && !cstr_eq(a->resource_version, meta_resource_version(reply->body)))
 			repairs_note(r->x->c.stash, &a->resource, a->ns, a->name,
 				     loop_now(r->x->c.loop));
 		if (a->type == ACT_PATCH && a->event_type)

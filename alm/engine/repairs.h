@@ -15,8 +15,9 @@
 #define REPAIRS_MAX      5
 #define REPAIRS_NS       (10 * NS_PER_MIN)
 #define REPAIRS_PAUSE_NS NS_PER_HOUR
-#define REPAIRS_WHY \
-	"it was put back 5 times in 10 minutes, and from then on is once an hour: somebody else writes it, too"
+#define REPAIRS_WHY                                                                               \
+	"it was put back 5 times in 10 minutes, and from then on is once an hour: somebody else " \
+	"writes it, too"
 
 /* What is known of an object, with one more. Pure: {"ns": [times, oldest first], "hourly"}. Owned. */
 struct obj *repairs_add(const struct obj *known, int64_t now_ns);

@@ -52,9 +52,8 @@ static int list_kind(struct rebuilding *x, const struct resource *r, struct erro
 					      *next ? "&continue=" : "", next);
 		if (pages >= PAGES_MAX)
 			return error_set(err, E_LIMIT, "%s: the list has no end", r->plural);
-		if (session_get(x->b->session,
-				session_target(x->b->session, r, NULL, NULL, query), &list,
-				err) < 0)
+		if (session_get(x->b->session, session_target(x->b->session, r, NULL, NULL, query),
+				&list, err) < 0)
 			return error_wrap(err, "%s", r->plural);
 		const struct obj *items = obj_get(list, "items");
 		for (size_t i = 0; i < obj_len(items); i++)
@@ -119,8 +118,8 @@ static int read_book(struct rebuilding *x, struct error *err)
 
 static struct obj *book_of(const struct rebuilding *x, struct str lines)
 {
-	struct obj *o = x->live ? obj_map()
-				: meta_skeleton("v1", "ConfigMap", SYSTEM_NAMESPACE, x->name);
+	struct obj *o =
+		x->live ? obj_map() : meta_skeleton("v1", "ConfigMap", SYSTEM_NAMESPACE, x->name);
 	obj_set_path(o, "data.objects", obj_stringn(lines));
 	if (x->live) { /* as it was read: a run may have written it meanwhile */
 		obj_set_path(o, "metadata.resourceVersion",
@@ -152,9 +151,9 @@ static int write_book(const struct rebuilding *x, const struct inventory *all, s
 				 all->n);
 	inventory_print(&now.lines, 1, &b);
 	CLEANUP(obj_unrefp) struct obj *o = book_of(x, strbuf_str(&b));
-	const char *of = x->live ? x->target
-				 : session_target(x->b->session, &maps, SYSTEM_NAMESPACE, NULL,
-						  NULL);
+	const char *of =
+		x->live ? x->target
+			: session_target(x->b->session, &maps, SYSTEM_NAMESPACE, NULL, NULL);
 	const struct session_request q = {.method = x->live ? "PATCH" : "POST",
 					  .target = arena_fmt(x->a, "%s?fieldManager=alm-cli", of),
 					  .content_type = x->live ? MERGE_PATCH : NULL,
@@ -184,7 +183,9 @@ static int rebuild(struct rebuilding *x, struct error *err)
 	term_print("inventory of bundle %s: %zu objects%s, %zu of them were not in it; %zu kinds "
 		   "were listed%s\n",
 		   x->b->name, all.n, only_tried ? " would be named" : "", added, x->n_kinds,
-		   only_tried ? "; nothing is written" : writes ? "" : "; it is as it was");
+		   only_tried ? "; nothing is written"
+		   : writes   ? ""
+			      : "; it is as it was");
 	return 0;
 }
 

@@ -31,13 +31,15 @@ static int check_known(const struct bundle_ask *b, struct error *err)
 {
 	struct error why = ERROR_INIT;
 	const struct obj *entry;
-	const char *pin = obj_str(b->bundle, BUNDLE_PIN), *now = obj_str(b->bundle, "status.commit");
+	const char *pin = obj_str(b->bundle, BUNDLE_PIN),
+		   *now = obj_str(b->bundle, "status.commit");
 	if (!pin || cstr_eq(pin, now) || bundle_history_find(b->bundle, pin, &entry, &why) == 0)
 		return 0;
-	return error_set(err, E_REFUSED,
-			 "bundle %s is at %.12s, and held at %.12s, which was never Synced: what was "
-			 "before that is not known; --to COMMIT names one, --to head ends it",
-			 b->name, now ? now : "-", pin);
+	return error_set(
+		err, E_REFUSED,
+		"bundle %s is at %.12s, and held at %.12s, which was never Synced: what was "
+		"before that is not known; --to COMMIT names one, --to head ends it",
+		b->name, now ? now : "-", pin);
 }
 
 static int find(const struct bundle_ask *b, const char *to, struct way *ret, struct error *err)
@@ -89,7 +91,8 @@ static struct obj *patch_of(const struct bundle_ask *b, const struct way *w)
 static const char *text_of(const struct bundle_ask *b, const struct way *w)
 {
 	struct arena *a = b->c->arena;
-	const char *now = obj_str(b->bundle, "status.commit"), *pin = obj_str(b->bundle, BUNDLE_PIN);
+	const char *now = obj_str(b->bundle, "status.commit"),
+		   *pin = obj_str(b->bundle, BUNDLE_PIN);
 	bool stays = pin && cstr_eq(now, w->commit); /* it had not gone yet */
 	const char *from = now ? arena_fmt(a, "%.12s", stays ? pin : now) : "-";
 	if (!w->commit)
@@ -136,10 +139,11 @@ static int rollback(struct bundle_ask *b, struct error *err)
 	bool only_tried = cli_flag(b->c, "dry-run"), data;
 	struct way w;
 	if (obj_len(obj_path(b->bundle, "spec.pins")))
-		return error_set(err, E_REFUSED,
-				 "spec.pins of bundle %s says which commit it has, whatever "
-				 BUNDLE_PIN " is; change or remove that",
-				 b->name);
+		return error_set(
+			err, E_REFUSED,
+			"spec.pins of bundle %s says which commit it has, whatever " BUNDLE_PIN
+			" is; change or remove that",
+			b->name);
 	if (!cstr_eq(cli_value(b->c, "output"), "name") && cli_output_data(b->c, &data, err) < 0)
 		return -err->code;
 	if (find(b, cli_value(b->c, "to"), &w, err) < 0)

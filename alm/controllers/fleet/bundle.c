@@ -207,14 +207,6 @@ static const char *degraded_text(const struct view *v, const struct bundle_pass 
 	return arena_fmt(v->a, "%s%s%s", ill, *ill && *drifted ? "; " : "", drifted);
 }
 
-static const char *ends_pin(const struct view *v, const struct bundle_pass *s)
-{
-	return cstr_eq(s->spec.held_by, BUNDLE_PIN)
-		       ? arena_fmt(v->a, ": alm rollback bundle/%s --to head ends that",
-				   s->spec.name)
-		       : "";
-}
-
 static const char *message_of(const struct view *v, const struct bundle_pass *s)
 {
 	const struct unit_job *job = s->now.job;
@@ -249,9 +241,7 @@ static const char *message_of(const struct view *v, const struct bundle_pass *s)
 	const char *revision =
 		bundle_source_text(s->facts.newer ? s->now.read : s->now.source, v->a);
 	const char *waits = waits_text(v, s);
-	const char *pin = s->spec.commit ? arena_fmt(v->a, "; %s holds it there%s", s->spec.held_by,
-						     ends_pin(v, s))
-					 : "";
+	const char *pin = bundle_source_held(&s->spec, v->a);
 	return arena_fmt(v->a, "%s%s%s%s", revision, pin, *waits ? "; " : "", waits);
 }
 

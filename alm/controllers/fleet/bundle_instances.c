@@ -138,10 +138,11 @@ static int rank_all(const struct obj *list, struct flat_instance *items, size_t 
 			i++;
 		}
 		if (i == n)
-			return invalid(left, "needs",
-				       "a circle: what it needs needs it, by way of others; take one "
-				       "of these needs away",
-				       err);
+			return invalid(
+				left, "needs",
+				"a circle: what it needs needs it, by way of others; take one "
+				"of these needs away",
+				err);
 		items[i].rank = rank;
 	}
 	return 0;

@@ -108,7 +108,7 @@ static bool is_commit(const char *s)
 	return (n == 40 || n == 64) && strspn(s, "0123456789abcdef") == n;
 }
 
-/* Of the one cluster that there is: the hub itself, in its group of the same name (fleet.md 2.3). */
+/* Of the one cluster that there is: the hub itself, in its group of the same name. */
 static int check_pin(const struct obj *pin, size_t i, struct error *err)
 {
 	const char *cluster = obj_str(pin, "cluster"), *group = obj_str(pin, "group");
@@ -120,11 +120,12 @@ static int check_pin(const struct obj *pin, size_t i, struct error *err)
 				 i);
 	return cstr_eq(of, BUNDLE_CLUSTER)
 		       ? 0
-		       : error_set(err, E_INVALID,
-				   "spec.pins[%zu].%s: \"%.60s\": there is no cluster but this one, "
-				   "which is \"" BUNDLE_CLUSTER
-				   "\" in a group of that name; others are not built yet",
-				   i, cluster ? "cluster" : "group", of);
+		       : error_set(
+				 err, E_INVALID,
+				 "spec.pins[%zu].%s: \"%.60s\": there is no cluster but this one, "
+				 "which is \"" BUNDLE_CLUSTER
+				 "\" in a group of that name; others are not built yet",
+				 i, cluster ? "cluster" : "group", of);
 }
 
 /* That of the cluster counts before that of its group, and both before spec.source.git.commit. */
@@ -269,7 +270,10 @@ static int read_name(const struct obj *o, struct bundle_spec *b, struct error *e
 static int check_unbuilt(const struct obj *o, struct error *err)
 {
 	static const char *const unbuilt[] = {
-		"spec.clusters", "spec.stages", "spec.timeouts", "spec.values",
+		"spec.clusters",
+		"spec.stages",
+		"spec.timeouts",
+		"spec.values",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(unbuilt); i++)
 		if (obj_path(o, unbuilt[i]))

@@ -10,7 +10,7 @@
 #include "alm/controllers/fleet/bundle_renderer.h"
 #include "alm/unit/flat.h"
 
-#define BUNDLE_NAME_MAX 50 /* bytes: it is part of names and a label */
+#define BUNDLE_NAME_MAX 50        /* bytes: it is part of names and a label */
 #define BUNDLE_CLUSTER  "default" /* the hub itself, and its group */
 
 struct bundle_spec {

@@ -94,9 +94,9 @@ static const char *fought(struct strategy_pass *s, const struct unit_entry *e)
 	struct drift d;
 	if (plan_await(s->plan, repairs_wait(s->v, e->object, e->ns)) == DONE)
 		return NULL;
-	drift_find(obj_keep(s->v->a, install_plan_decorate(s->v, s->app, s->ref, s->install, e,
-							   true)),
-		   e->live, CLIENT_FIELD_MANAGER, s->v->a, &d);
+	drift_find(
+		obj_keep(s->v->a, install_plan_decorate(s->v, s->app, s->ref, s->install, e, true)),
+		e->live, CLIENT_FIELD_MANAGER, s->v->a, &d);
 	return d.manager ? arena_fmt(s->v->a, REPAIRS_WHY ": %s", d.manager) : REPAIRS_WHY;
 }
 

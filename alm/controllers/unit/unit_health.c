@@ -24,7 +24,7 @@ struct health {
 	bool awaits; /* the answer to a repair: whether what had drifted stays so is not known yet */
 	const char *unhealthy, *drifted;
 	size_t n_unhealthy, n_drifted, n_beyond;
-	bool asks;    /* what it was told is old */
+	bool asks;          /* what it was told is old */
 	const char *reason; /* of the first of the drifted */
 };
 

@@ -38,9 +38,8 @@ static void repair(struct unit_pass *s, const struct unit_entry *e, size_t row)
 static void tell_fight(struct unit_pass *s, const struct unit_entry *e, size_t row, int64_t left)
 {
 	struct arena *a = s->v->a;
-	struct action *x =
-		tell_drift(s, e, row, "DriftFought",
-			   arena_fmt(a, "until:%lld", (long long)(s->v->now_ns + left)));
+	struct action *x = tell_drift(s, e, row, "DriftFought",
+				      arena_fmt(a, "until:%lld", (long long)(s->v->now_ns + left)));
 	x->event_type = "Warning";
 	x->message = x->actor ? arena_fmt(a, "changed by %s: " REPAIRS_WHY, x->actor) : REPAIRS_WHY;
 }

@@ -321,8 +321,8 @@ static void test_executor_writes__counts_what_is_put_back(void **state)
 		const char *rv;
 		bool repairs, counts;
 	} cases[] = {
-		{OVER, 200, "8", true, true},   {OVER, 200, "7", true, false},
-		{OVER, 409, "8", true, false},  {OVER, 200, "8", false, false},
+		{OVER, 200, "8", true, true},  {OVER, 200, "7", true, false},
+		{OVER, 409, "8", true, false}, {OVER, 200, "8", false, false},
 		{APPLY, 200, "8", true, true},
 	};
 	(void)state;

@@ -43,8 +43,8 @@ static void test_repairs__four_are_no_fight(void **state)
 	CLEANUP(obj_unrefp) struct obj *known = NULL;
 	for (int i = 0; i < 20; i++) {
 		add(&known, NOW + i * (REPAIRS_NS / (REPAIRS_MAX - 1)));
-		assert_int_equal(
-			repairs_left(known, NOW + i * (REPAIRS_NS / (REPAIRS_MAX - 1))), 0);
+		assert_int_equal(repairs_left(known, NOW + i * (REPAIRS_NS / (REPAIRS_MAX - 1))),
+				 0);
 	}
 	assert_true(obj_len(obj_get(known, "ns")) < REPAIRS_MAX);
 }

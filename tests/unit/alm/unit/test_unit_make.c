@@ -271,7 +271,7 @@ static void test_unit_make__instances_follow_each_other(void **state)
 						  {.name = "a", .folder = "a"}},
 					  ba[] = {{.name = "a", .folder = "a"},
 						  {.name = "z", .folder = "crds"}},
-				  needs[] = {{.name = "a", .folder = "a", .rank = 2},
+					  needs[] = {{.name = "a", .folder = "a", .rank = 2},
 						     {.name = "z", .folder = "crds", .rank = 1}};
 	static const struct {
 		struct flat_instances instances;

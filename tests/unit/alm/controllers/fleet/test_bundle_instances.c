@@ -92,7 +92,8 @@ static void test_bundle_instances__who_goes_first(void **state)
 	} cases[] = {
 		{"[{name: a, package: 'file://a'}, {name: b, package: 'file://b'}]", {1, 2}},
 		{"[{name: a, package: 'file://a', needs: [d]}, {name: b, package: 'file://b'}, "
-		 "{name: c, package: 'file://c', needs: [b]}, {name: d, package: 'file://d', needs: "
+		 "{name: c, package: 'file://c', needs: [b]}, {name: d, package: 'file://d', "
+		 "needs: "
 		 "[c, b]}]",
 		 {4, 1, 2, 3}},
 		{"[{name: a, package: 'file://a', needs: [b]}, {name: b, package: 'file://b'}, "

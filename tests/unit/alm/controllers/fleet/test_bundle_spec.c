@@ -15,8 +15,8 @@
 #define SWEEP(rest) "{source: {git: {url: 'file:///srv/x'}}, prune: {mode: Namespace, " rest "}}"
 #define WHOLE       "want the whole name, as git rev-parse HEAD prints it"
 
-#define OID         "0123456789abcdef0123456789abcdef01234567"
-#define PINS(list)  "{source: {git: {url: 'file:///srv/x'}}, pins: [" list "]}"
+#define OID        "0123456789abcdef0123456789abcdef01234567"
+#define PINS(list) "{source: {git: {url: 'file:///srv/x'}}, pins: [" list "]}"
 #define PIN                                                                           \
 	"{cluster or group, commit} is wanted, the commit by its whole name, as git " \
 	"rev-parse HEAD prints it"
@@ -164,11 +164,11 @@ static void test_bundle_spec__which_pin_counts(void **state)
 		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
 		struct error err = ERROR_INIT;
 		struct bundle_spec b;
-		struct obj *o = bundle(
-			a, arena_fmt(a,
-				     "{source: {git: {url: 'file:///srv/x', commit: " OID
-				     "}}, pins: %s}",
-				     cases[i].list));
+		struct obj *o =
+			bundle(a, arena_fmt(a,
+					    "{source: {git: {url: 'file:///srv/x', commit: " OID
+					    "}}, pins: %s}",
+					    cases[i].list));
 		assert_ok(bundle_spec_read(o, a, &b, &err), &err);
 		assert_string_equal(b.commit, cases[i].commit);
 		assert_string_equal(b.held_by, cases[i].held_by);
