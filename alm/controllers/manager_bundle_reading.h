@@ -1,5 +1,5 @@
-/* manager_bundle_reading: one reading of a Bundle's source, shared by the two files that do it:
- * manager_bundle_read.c up to the files, manager_bundle_take.c from there on. */
+/* manager_bundle_reading: one reading of a Bundle's source, shared by the files that do it: manager_bundle_read.c up to
+ * the files, manager_bundle_take.c from there on. */
 #ifndef ALM_CONTROLLERS_MANAGER_BUNDLE_READING_H
 #define ALM_CONTROLLERS_MANAGER_BUNDLE_READING_H
 
@@ -34,6 +34,8 @@ struct reading {
 	struct bundle_place place;
 };
 
+/* It is cancelled; none is fine. */
+void bundle_reading_free(struct bundle_slot *s);
 /* It ends, and who waits for it is told. */
 void bundle_reading_end(struct bundle_slot *s, const struct bundle_news *news,
 			const struct error *err);
