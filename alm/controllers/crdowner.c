@@ -14,6 +14,7 @@
 #include "alm/engine/controller.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
+#include "crds/kinds.h"
 
 #define CONDITION_TYPE   "app.coreos.com/Resolved"
 #define REFUSED_RETRY_NS NS_PER_MIN
@@ -120,8 +121,8 @@ static int crdowner_match(const struct view *v, const char *key, struct plan *pl
 	(void)err;
 	const struct obj *crd = view_crd(v, key);
 	const char *owner = crd ? meta_annotation(crd, ANNOTATION_OWNER) : NULL;
-	if (!owner || meta_is_deleting(crd))
-		return STEP_STOP;
+	if (!owner || meta_is_deleting(crd) || crd_group_is_ours(obj_str(crd, "spec.group")))
+		return STEP_STOP; /* ours belong to no app, whatever is written on them */
 	struct crd_pass *p = ARENA_NEW(v->a, struct crd_pass);
 	*v->pass = p;
 	p->crd = crd;

@@ -54,6 +54,11 @@ WAIT_S=90 soon "an administrator who took it back himself has his way" 200 ready
 package 0.9.4 >/dev/null
 k create -f catalog.yaml >/dev/null
 app_is etcd "status.installedVersion = '0.9.4'" >/dev/null
+# Whatever is written on them, they belong to no app.
+k annotate crd apps.app.coreos.com app.coreos.com/owner=etcd.com.tectonic.storage >/dev/null
+code "a definition of ALM goes with no app: exit 3" 3 "--with-crd: apps.app.coreos.com is a definition of ALM itself" \
+	alm delete apptype etcd --with-crd apps.app.coreos.com=1
+is "nothing is deleted" "etcd" "$(k get apptypes -o 'jsonpath={.items[*].metadata.name}')"
 fields() { k get crd "$1" -o json | jq -c '.spec.versions[0].schema.openAPIV3Schema.properties.status.properties | has("candidates") or has("packageNames")'; }
 older() { # CRD FIELD...: what an older ALM, or last year's file, had
 	k get crd "$1" -o json | jq --args '.metadata |= {name, resourceVersion} | .spec.versions[0].schema.openAPIV3Schema.properties.status.properties |=
@@ -89,5 +94,6 @@ k patch crd bundles.app.coreos.com --type=json -p '[{"op": "add", "value": {"typ
 	"path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/novel"}]' >/dev/null
 start
 WAIT_S=90 soon "a field that no object has keeps nobody waiting" 200 ready
+is "it has no app as its owner" "" "$(k get crd apps.app.coreos.com -o 'jsonpath={.metadata.ownerReferences}')"
 soon "and the status is whole again" '["etcd.com.tectonic.storage",true,"etcd-operator",true]' has_status
 finish

@@ -16,6 +16,7 @@
 #include "alm/cli/kube/write.h"
 #include "alm/cli/term.h"
 #include "alm/obj/meta.h"
+#include "crds/kinds.h"
 
 #define GONE_POLL_NS (250 * NS_PER_MS)
 
@@ -168,9 +169,16 @@ static int counted_crd(struct delete *d, const char *spec, const char **ret_name
 	int64_t want;
 	struct resource r;
 	const struct obj *list = NULL;
+	const char *group;
 	if (!str_cut(str_of(spec), '=', &name, &count) || !str_parse_i64(count, &want))
 		return error_set(err, E_USAGE, "--with-crd wants PLURAL.GROUP=COUNT, not %s", spec);
 	*ret_name = arena_strndup(d->c->arena, name.ptr, name.len);
+	group = strchr(*ret_name, '.');
+	if (group && crd_group_is_ours(group + 1))
+		return error_set(err, E_REFUSED,
+				 "--with-crd: %s is a definition of ALM itself, of all apps; "
+				 "alm uninstall --from-cluster takes those",
+				 *ret_name);
 	int rc = session_resource(d->s, *ret_name, &r, err);
 	if (rc >= 0)
 		rc = session_get(d->s, session_target(d->s, &r, NULL, NULL, NULL), &list, err);

@@ -6,6 +6,7 @@
 #include "alm/controllers/work/watched.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "crds/kinds.h"
 
 #define COUNT_RETRY_NS (2 * NS_PER_S) /* until the informer of a definition is there */
 
@@ -42,6 +43,12 @@ static enum ensured count(struct uninstall *u, const struct named_crd *x, const 
 	const struct view *v = u->v;
 	const char *owner = meta_annotation(crd, ANNOTATION_OWNER);
 	*ret = (struct inventory){.a = v->a};
+	if (crd_group_is_ours(obj_str(crd, "spec.group")))
+		return stop(u, arena_fmt(v->a,
+					 "annotation " ANNOTATION_DELETE_CRDS
+					 ": CRD %s is of ALM itself and goes with no app; remove "
+					 "it from the annotation",
+					 x->name));
 	if (!cstr_eq(owner, u->app->self_ref))
 		return stop(u, arena_fmt(v->a,
 					 "annotation " ANNOTATION_DELETE_CRDS

@@ -15,7 +15,7 @@
 
 /* One definition: what the view has of it, and what the annotation says. */
 struct definition {
-	bool there, going, foreign, uncounted;
+	bool there, going, foreign, ours, uncounted;
 	unsigned n, n_going,
 		named; /* objects, how many of them are deleted already, of how many the annotation knows */
 };
@@ -78,7 +78,7 @@ static void put_crd(struct fixture *x, size_t i)
 				      arena_fmt(x->f.a, "%s.x.io", plural));
 	obj_set_path(o, "metadata.uid", obj_stringf("uid-%s", plural));
 	obj_set_path(o, "metadata.resourceVersion", obj_string("7"));
-	obj_set_path(o, "spec.group", obj_string("x.io"));
+	obj_set_path(o, "spec.group", obj_string(d->ours ? "app.coreos.com" : "x.io"));
 	obj_set_path(o, "spec.names.plural", obj_string(plural));
 	meta_set_annotation(o, ANNOTATION_OWNER, d->foreign ? "other.app" : "etcd.app");
 	if (d->going)
@@ -122,7 +122,7 @@ static enum ensured wanted_state(const struct definition crds[CRDS])
 		const struct definition *d = &crds[i];
 		if (!is_looked_at(d))
 			continue;
-		if (d->foreign || (!d->uncounted && d->n > d->named))
+		if (d->foreign || d->ours || (!d->uncounted && d->n > d->named))
 			return ENDED;
 		if (d->uncounted)
 			return WAITING;
@@ -179,6 +179,7 @@ static void test_crds_remove__all_counts_are_right_or_nothing_goes(void **state)
 		{.there = true, .n = 3, .named = 2},
 		{.there = true, .n = 1, .named = 1, .uncounted = true},
 		{.there = true, .n = 1, .named = 1, .foreign = true},
+		{.there = true, .n = 1, .named = 1, .ours = true}, /* marked as the app's by hand */
 		{.there = true, .n = 2, .named = 1, .going = true},
 	};
 	const size_t n = ARRAY_LEN(kinds);
