@@ -72,8 +72,9 @@ static void list_paths(const struct obj *before, const struct obj *now, struct s
 		strbuf_adds(b, " and more");
 }
 
-/* Once it is as it was: which definition, by whom and what of it. */
-static void tell_put_back(struct crd_call *c, const struct obj *now)
+/* Once for each change. */
+static void write_event(struct crd_call *c, const struct obj *about, const char *reason,
+			const char *text)
 {
 	static const struct resource events = {.group = "",
 					       .version = "v1",
@@ -81,9 +82,32 @@ static void tell_put_back(struct crd_call *c, const struct obj *now)
 					       .kind = "Event",
 					       .namespaced = true};
 	struct client *client = c->all->client;
+	char tail[32];
+	snprintf(tail, sizeof(tail), "put-back-%llx", (unsigned long long)meta_generation(about));
+	const struct event_text t = {"Warning", reason, text, tail};
+	CLEANUP(obj_unrefp) struct obj *e = event_about(about, &t, loop_now(client_loop(client)));
+	client_create(client, &events, event_namespace(about), e, NULL, event_written, NULL);
+}
+
+/* What was changed cannot be taken back without a loss. */
+static void tell_kept(struct crd_call *c, const struct error *why)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	if (!c->touched || c->is_deleted)
+		return;
+	const char *manager = meta_last_manager(c->touched, NULL);
+	strbuf_addf(&b, "definition %s of ALM was changed", c->name);
+	if (manager)
+		strbuf_addf(&b, " (claimed by manager %s)", manager);
+	strbuf_addf(&b, " and is not put back: %s", why->msg);
+	write_event(c, c->touched, "DefinitionKept", b.buf);
+}
+
+/* Once it is as it was: which definition, by whom and what of it. */
+static void tell_put_back(struct crd_call *c, const struct obj *now)
+{
 	CLEANUP(obj_unrefp) struct obj *was = STEAL(c->touched);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	char tail[32];
 	if (!c->is_touched)
 		return;
 	c->is_touched = false;
@@ -95,10 +119,7 @@ static void tell_put_back(struct crd_call *c, const struct obj *now)
 	strbuf_adds(&b, "; it is put back");
 	if (was && !c->is_deleted)
 		list_paths(was, now, &b);
-	snprintf(tail, sizeof(tail), "put-back-%llx", (unsigned long long)meta_generation(now));
-	const struct event_text t = {"Warning", "DefinitionPutBack", b.buf, tail};
-	CLEANUP(obj_unrefp) struct obj *e = event_about(now, &t, loop_now(client_loop(client)));
-	client_create(client, &events, event_namespace(now), e, NULL, event_written, NULL);
+	write_event(c, now, "DefinitionPutBack", b.buf);
 }
 
 static void remember(struct crd_call *c, const struct obj *crd, bool gone)
@@ -171,6 +192,7 @@ static void judged(void *arg, struct obj *value, const struct error *err)
 			  "%s of this version of ALM would not fit to what is there: %s; run "
 			  "the newer version that was here, or change the definition yourself",
 			  meta_name(c->crd), obj_str(value, "text"));
+		tell_kept(c, &refused);
 		one_done(c, &refused);
 	} else {
 		apply(c);

@@ -85,6 +85,15 @@ k wait --for=condition=Established crd/catalogs.app.coreos.com --timeout=60s >/d
 k create -f catalog.yaml >/dev/null
 soon "a Catalog is read again" 1 k get catalog community -o 'jsonpath={.status.versions}'
 
+# A version that an object can be read in is not taken from it: what was changed is told, and stays until it is taken back.
+k get crd apps.app.coreos.com -o json | jq 'del(.metadata.managedFields) | .spec.versions += [.spec.versions[0] | .name = "v9" | .storage = false]' |
+	k replace -f - >/dev/null
+kept() { k get events -n default -o json | jq -r '.items[] | select(.reason == "DefinitionKept") | .message' | grep -o 'is not put back: apps.app.coreos.com .*VersionRemoved apps.app.coreos.com/v9'; }
+WAIT_S=120 soon "a version that was added is told in an Event" \
+	"is not put back: apps.app.coreos.com of this version of ALM would not fit to what is there: VersionRemoved apps.app.coreos.com/v9" kept
+k patch crd apps.app.coreos.com --type=json -p '[{"op": "remove", "path": "/spec/versions/1"}]' >/dev/null
+is "the app is as it was" '["etcd.com.tectonic.storage",true,"etcd-operator",true]' "$(has_status)"
+
 # --- while it does not ---
 stop
 older apps.app.coreos.com candidates source selfRef
@@ -94,6 +103,6 @@ k patch crd bundles.app.coreos.com --type=json -p '[{"op": "add", "value": {"typ
 	"path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/novel"}]' >/dev/null
 start
 WAIT_S=90 soon "a field that no object has keeps nobody waiting" 200 ready
-is "it has no app as its owner" "" "$(k get crd apps.app.coreos.com -o 'jsonpath={.metadata.ownerReferences}')"
+none "it has no app as its owner" k get crd apps.app.coreos.com -o 'jsonpath={.metadata.ownerReferences}'
 soon "and the status is whole again" '["etcd.com.tectonic.storage",true,"etcd-operator",true]' has_status
 finish
