@@ -14,9 +14,9 @@ command -v kubectl >/dev/null || {
 	exit 0
 }
 acting=
-watching=
+newer=
 ended() {
-	[ -z "$watching" ] || kill "$watching" 2>/dev/null
+	[ -z "$newer" ] || kill "$newer" 2>/dev/null
 	kill -9 "$(cat "$dir/acting" 2>/dev/null)" 2>/dev/null
 }
 tree=$PWD
@@ -78,7 +78,7 @@ sed -i 's/^\(version\|appVersion\): .*/\1: 0.1.1/' chart/Chart.yaml
 	echo replaced >replaced
 	wait
 ) &
-watching=$!
+newer=$!
 is "a new version of ALM is installed by ALM" apptype.app.coreos.com/alm "$(alm wait apptype alm "status.installedVersion = '0.1.1'" --timeout 100s -o name)"
 came() { echo "$(image) $(cat replaced 2>/dev/null)"; }
 soon "and has its Pod, which came in the middle" "registry.example.com/alm:0.1.1 replaced" came
@@ -90,9 +90,9 @@ quiet_for 2
 is "also when the collector has come" "deployment.apps/alm-controller" "$(k get deployments -n alm-system -o name)"
 kill "$(cat acting)"
 until dead "$(cat acting)"; do sleep 0.1; done
-kill "$watching"
-wait "$watching" 2>/dev/null
-watching=
+kill "$newer"
+wait "$newer" 2>/dev/null
+newer=
 code "the log is whole" 0 "" "$alm_bin" audit verify --data-dir "$data"
 "$alm_bin" audit query --data-dir "$data" --subject AppType/alm --type Transition --limit 10000 -o json >transitions.json
 is "each transition is in it once, none is missing" "$(seq "$last")" "$(jq -r '.[].transitionSeq' transitions.json | sort -n | head -"$last")"
