@@ -6,6 +6,7 @@
 #include "alm/apiserver/admission/hook_check.h"
 #include "alm/apiserver/admission/match.h"
 #include "alm/apiserver/admission/policy_check.h"
+#include "alm/apiserver/admission/priority.h"
 #include "alm/apiserver/admit_platform.h"
 #include "alm/apiserver/auth/approval.h"
 #include "alm/apiserver/auth/rbac.h"
@@ -431,7 +432,7 @@ int admit_delete(struct mutation *m, struct error *err)
 				      "needs it; its objects can be deleted: kubectl delete %s "
 				      "--all",
 				      m->name);
-	return 0;
+	return priority_check_delete(m, err);
 }
 
 bool admit_mark(struct mutation *m)

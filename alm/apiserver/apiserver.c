@@ -7,6 +7,7 @@
 #include "alm/apiserver/admission/hooks.h"
 #include "alm/apiserver/admission/mutating_policies.h"
 #include "alm/apiserver/admission/policies.h"
+#include "alm/apiserver/admission/priority.h"
 #include "alm/apiserver/auth/issuer.h"
 #include "alm/apiserver/auth/rbac.h"
 #include "alm/apiserver/auth/refusals.h"
@@ -358,7 +359,8 @@ static void load_definitions(struct apiserver *s)
 static int bootstrap(struct apiserver *s, struct error *err)
 {
 	load_definitions(s);
-	if (namespaces_load(s->namespaces, err) < 0)
+	if (namespaces_load(s->namespaces, err) < 0 ||
+	    (!is_read_only(s) && priority_bootstrap(s, err) < 0))
 		return -err->code;
 	for (size_t i = 0; i < BOOTSTRAP_MAX && !is_read_only(s); i++) {
 		struct obj *o = auth_bootstrap(i);

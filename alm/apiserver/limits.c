@@ -1,8 +1,10 @@
 /* limits: see limits.h. What a range says is in kinds/limit_range.h. */
 #include "alm/apiserver/limits.h"
 
+#include "alm/apiserver/admission/priority.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/defaults.h"
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/limit_range.h"
 #include "alm/apiserver/resource_quotas.h"
 #include "alm/apiserver/status.h"
@@ -52,13 +54,14 @@ int limits_check(struct mutation *m, struct error *err)
 const char *limits_template_fault(struct apiserver *s, const char *ns, const struct obj *template,
 				  struct arena *a)
 {
-	const char *why = NULL;
 	if (obj_type(template) != OBJ_MAP)
 		return NULL;
-	if (!range_at(s, ns, 0) && !quotas_has(s, ns))
+	if (!range_at(s, ns, 0) && !quotas_has(s, ns) &&
+	    check_is_empty(obj_get(template, "spec"), "priorityClassName"))
 		return NULL;
 	struct obj *pod = obj_keep(a, obj_copy(template));
 	defaults_set(pod, "", "pods");
+	const char *why = priority_set(s, pod, a);
 	const struct obj *range = range_at(s, ns, 0);
 	for (size_t i = 1; range; range = range_at(s, ns, i++))
 		limit_range_apply(range, pod);

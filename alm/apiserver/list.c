@@ -188,7 +188,28 @@ static bool labels_match(const struct list_options *l, struct text *t)
 	return selector_matches(l->labels, labels);
 }
 
-bool list_matches(struct request *r, const struct list_options *l, struct text *t)
+void list_reads_clear(struct list_reads *reads)
+{
+	arena_free(reads->a);
+	*reads = (struct list_reads){0};
+}
+
+static const struct obj *read_once(struct list_reads *reads, const struct kind *k, struct text *t)
+{
+	for (size_t i = 0; i < reads->n; i++)
+		if (reads->items[i].of == t && reads->items[i].kind == k)
+			return reads->items[i].o;
+	if (reads->n == LIST_READS_MAX)
+		list_reads_clear(reads);
+	if (!reads->a)
+		reads->a = arena_new(STORE_VALUE_BYTES_MAX * 4);
+	const struct obj *o = convert_read(k, t, reads->a);
+	reads->items[reads->n++] = (struct list_read){k, t, o};
+	return o;
+}
+
+bool list_matches(struct request *r, const struct list_options *l, struct text *t,
+		  struct list_reads *reads)
 {
 	if (!l || !l->selective)
 		return true;
@@ -196,9 +217,11 @@ bool list_matches(struct request *r, const struct list_options *l, struct text *
 		return false;
 	if (!l->by_fields)
 		return true;
-	CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
-	const struct obj *o = convert_read(r->kind, t, a);
-	return o && options_match(l, o);
+	struct list_reads here = {.n = 0};
+	const struct obj *o = read_once(reads ? reads : &here, r->kind, t);
+	bool matches = o && options_match(l, o);
+	list_reads_clear(&here);
+	return matches;
 }
 
 /* Keeps what matches filter and lies after the token, up to the limit. */
@@ -214,7 +237,7 @@ static void page(struct request *r, const struct list_options *l, const struct l
 		if (after && item_cmp(&v->items[i], &from) <= 0)
 			continue;
 		if ((exact && strcmp(exact, v->items[i].name) != 0) ||
-		    !list_matches(r, filter, v->items[i].text))
+		    !list_matches(r, filter, v->items[i].text, NULL))
 			continue;
 		if (l->limit && out.n == (size_t)l->limit) {
 			struct token next = {ret->rv, out.items[out.n - 1].ns,

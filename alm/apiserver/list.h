@@ -21,7 +21,24 @@ int list_select(struct request *r, const struct list_options *l, struct listing 
  * thousands of objects is work for many turns. l is borrowed for as long as the listing. */
 int list_candidates(struct request *r, const struct list_options *l, struct listing *ret,
 		    struct error *err);
-bool list_matches(struct request *r, const struct list_options *l, struct text *t);
+
+#define LIST_READS_MAX 4 /* before and after a change, in two versions */
+
+/* What was read of texts that many watches are asked about, so that each is read once. */
+struct list_reads {
+	struct list_read {
+		const struct kind *kind;
+		const struct text *of;
+		const struct obj *o; /* NULL: damaged */
+	} items[LIST_READS_MAX];
+	size_t n;
+	struct arena *a;
+};
+
+/* reads: NULL, or it keeps what is read of t, which lives until list_reads_clear(). */
+bool list_matches(struct request *r, const struct list_options *l, struct text *t,
+		  struct list_reads *reads);
+void list_reads_clear(struct list_reads *reads);
 
 /* Answers GET of a collection. */
 int list_handle(struct request *r, struct error *err);

@@ -87,7 +87,7 @@ static bool print_some(struct list_stream *s, struct strbuf *b)
 	for (; s->next < l->n && read < LIST_WORK_BYTES && b->len < SERVER_QUEUE_HIGH; s->next++) {
 		struct text *t = l->items[s->next].text;
 		read += t->len;
-		if (list_matches(s->request, l->filter, t)) {
+		if (list_matches(s->request, l->filter, t, NULL)) {
 			print_item(s->request, t, !s->printed_one, b);
 			s->printed_one = true;
 		}
@@ -206,7 +206,7 @@ static void answer_whole(struct request *r, const struct listing *l)
 	size_t n = 0;
 	print_begin(r, l, &b);
 	for (size_t i = 0; i < l->n; i++)
-		if (list_matches(r, l->filter, l->items[i].text))
+		if (list_matches(r, l->filter, l->items[i].text, NULL))
 			print_item(r, l->items[i].text, n++ == 0, &b);
 	print_end(r, &b);
 	request_reply_json(r, 200, strbuf_str(&b));

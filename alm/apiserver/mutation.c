@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/admission/hooks.h"
 #include "alm/apiserver/admission/policies.h"
+#include "alm/apiserver/admission/priority.h"
 #include "alm/apiserver/admit.h"
 #include "alm/apiserver/auth/refusals.h"
 #include "alm/apiserver/converting.h"
@@ -144,7 +145,7 @@ int mutation_validate(struct mutation *m, struct error *err)
 
 int mutation_admission(struct mutation *m, struct error *err)
 {
-	if (limits_check(m, err) < 0 || policies_check(m, err) < 0 || hooks_validate(m, err) < 0 ||
+	if (limits_check(m, err) < 0 || priority_check(m, err) < 0 || policies_check(m, err) < 0 || hooks_validate(m, err) < 0 ||
 	    quotas_check(m, err) < 0)
 		return -err->code;
 	return 0;

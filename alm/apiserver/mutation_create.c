@@ -2,6 +2,7 @@
 #include "alm/apiserver/mutation_internal.h"
 
 #include "alm/apiserver/admission/hooks.h"
+#include "alm/apiserver/admission/priority.h"
 #include "alm/apiserver/admit.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/crd.h"
@@ -105,7 +106,7 @@ static int create_mutated(struct mutation *m, struct error *err)
 	mutation_keep_status(m);
 	object_meta_create(m->kind, m->after, m->r->fixed.uid, request_now(m->r));
 	admit_default(m);
-	return 0;
+	return priority_admit(m, err);
 }
 
 int mutation_create(struct mutation *m, struct error *err)
@@ -133,7 +134,7 @@ int mutation_create(struct mutation *m, struct error *err)
 	admit_default(m);
 	if (!m->keep_managers && mutation_track(m, NULL, m->opt.manager, "", err) < 0)
 		return -err->code;
-	if (create_mutated(m, err) < 0)
+	if (priority_admit(m, err) < 0 || create_mutated(m, err) < 0)
 		return -err->code;
 	if (create_late(m, err) < 0 || mutation_validate(m, err) < 0 ||
 	    mutation_admission(m, err) < 0)

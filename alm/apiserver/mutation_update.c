@@ -2,6 +2,7 @@
 #include "alm/apiserver/mutation_internal.h"
 
 #include "alm/apiserver/admission/hooks.h"
+#include "alm/apiserver/admission/priority.h"
 #include "alm/apiserver/admit.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/autoscale.h"
@@ -185,7 +186,7 @@ int mutation_update(struct mutation *m, struct error *err)
 	if (!m->keep_managers &&
 	    mutation_track(m, m->before, m->opt.manager, m->r->subresource, err) < 0)
 		return -err->code;
-	if (update_mutated(m, err) < 0 || check_finalizers(m, err) < 0)
+	if (priority_admit(m, err) < 0 || update_mutated(m, err) < 0 || check_finalizers(m, err) < 0)
 		return -err->code;
 	bump_generation(m);
 	admit_late(m);

@@ -17,6 +17,7 @@
 #include "alm/apiserver/kinds/rights_check.h"
 #include "alm/apiserver/kinds/scaler_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
+#include "alm/apiserver/kinds/slice_check.h"
 #include "alm/apiserver/kinds/storage_check.h"
 #include "alm/apiserver/kinds/volume_check.h"
 #include "alm/obj/query/selector.h"
@@ -374,8 +375,10 @@ static const struct {
 	{"rbac.authorization.k8s.io", "clusterroles", {"rules", "aggregationRule"}, check_cluster_role, NULL, 0},
 	{"rbac.authorization.k8s.io", "rolebindings", {"subjects", "roleRef"}, check_role_binding, role_ref_kept, 0},
 	{"rbac.authorization.k8s.io", "roles", {"rules"}, check_role, NULL, 0},
+	{"resource.k8s.io", "deviceclasses", {"spec"}, check_device_class, NULL, 0},
 	{"resource.k8s.io", "resourceclaims", {"spec"}, check_device_claim, device_claim_kept, 0},
 	{"resource.k8s.io", "resourceclaimtemplates", {"spec"}, check_device_template, device_claim_kept, 0},
+	{"resource.k8s.io", "resourceslices", {"spec"}, check_resource_slice, resource_slice_kept, 0},
 	{"scheduling.k8s.io", "priorityclasses", {"value", "preemptionPolicy", "globalDefault"}, check_priority_class, priority_class_kept, KEEP_ALONE},
 	{"storage.k8s.io", "csidrivers", {"spec"}, check_csi_driver, csi_driver_kept, 0},
 	{"storage.k8s.io", "csinodes", {"spec"}, check_csi_node, csi_node_kept, 0},

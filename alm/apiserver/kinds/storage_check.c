@@ -100,7 +100,7 @@ static void check_topology(struct field_errors *e, const char *path, const struc
 	}
 }
 
-static void check_driver_name(struct field_errors *e, const char *path, const char *name)
+void check_driver_name(struct field_errors *e, const char *path, const char *name)
 {
 	if (!*name)
 		check_required(e, path, NULL);

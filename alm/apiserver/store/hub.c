@@ -102,7 +102,7 @@ static void send_too_old(struct watcher *w)
 static void send_first_item(struct watcher *w, struct text *t)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 4);
-	if (!list_matches(w->request, w->first.filter, t))
+	if (!list_matches(w->request, w->first.filter, t, NULL))
 		return;
 	hub_line_print(w->request, hub_added, NULL, t, hub_takes_columns(w), &b);
 	hub_send(w, strbuf_str(&b));

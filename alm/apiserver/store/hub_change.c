@@ -4,33 +4,21 @@
 #include <string.h>
 
 #include "alm/apiserver/converting.h"
-#include "alm/apiserver/kinds/convert.h"
 
 const char hub_added[] = "ADDED";
 static const char modified[] = "MODIFIED", deleted[] = "DELETED";
+/* It stopped matching: another line than that of an object that is gone. */
+static const char left[] = "DELETED";
 
-/* The line of this change for the watcher. Borrowed. */
-static struct str line_of(struct watcher *w, const char *type, struct text *t)
+/* The line of this change for the watcher; rv: shown as of that revision. Borrowed. */
+static struct str line_of(struct watcher *w, const char *type, struct text *t, int64_t rv)
 {
-	return hub_lines_get(&w->hub->lines, w->request, type, t, hub_takes_columns(w));
+	return hub_lines_get(&w->hub->lines, w->request, type, t, rv, hub_takes_columns(w));
 }
 
 static bool text_matches(struct watcher *w, struct text *t)
 {
-	return t && list_matches(w->request, &w->options, t);
-}
-
-/* It stopped matching: the last matching state, under the revision of the change. */
-static void send_left(struct watcher *w, const struct change *c)
-{
-	CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 4);
-	struct obj *o = convert_read(w->request->kind, c->before, a);
-	if (!o)
-		return;
-	obj_set_path(o, "metadata.resourceVersion", obj_stringf("%lld", (long long)c->rv));
-	hub_line_print(w->request, deleted, o, NULL, hub_takes_columns(w), &b);
-	hub_send(w, strbuf_str(&b));
+	return t && list_matches(w->request, &w->options, t, &w->hub->reads);
 }
 
 static void send_matching(struct watcher *w, const struct change *c)
@@ -38,11 +26,11 @@ static void send_matching(struct watcher *w, const struct change *c)
 	bool before = text_matches(w, c->before);
 	bool after = c->deleted ? before : text_matches(w, c->after);
 	if (c->deleted && before)
-		hub_send(w, line_of(w, deleted, c->after));
+		hub_send(w, line_of(w, deleted, c->after, 0));
 	else if (before && !after)
-		send_left(w, c);
+		hub_send(w, line_of(w, left, c->before, c->rv)); /* the last state that matched */
 	else if (after)
-		hub_send(w, line_of(w, before ? modified : hub_added, c->after));
+		hub_send(w, line_of(w, before ? modified : hub_added, c->after, 0));
 }
 
 /* One for all watchers of the version. Borrowed, until the change is over; NULL: it is not known. */
@@ -60,6 +48,7 @@ static struct text *form_of(struct watcher *w, struct text *t)
 
 static void forget_forms(struct hub *h)
 {
+	list_reads_clear(&h->reads); /* some were read of them */
 	while (h->n_forms)
 		text_unref(h->forms[--h->n_forms].shown);
 }

@@ -40,6 +40,7 @@ struct hub {
 	struct hub_lines lines;
 	struct hub_form forms[HUB_FORMS_MAX];
 	size_t n_forms;
+	struct list_reads reads;
 };
 
 /* --- hub_watcher.c --- */

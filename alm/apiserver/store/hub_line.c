@@ -47,7 +47,7 @@ static bool same_accept(const struct accept *a, const struct accept *b)
 }
 
 struct str hub_lines_get(struct hub_lines *l, const struct request *r, const char *type,
-			 struct text *t, bool columns)
+			 struct text *t, int64_t rv, bool columns)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		struct hub_line *e = &l->lines[i];
@@ -56,7 +56,13 @@ struct str hub_lines_get(struct hub_lines *l, const struct request *r, const cha
 			return text_str(e->line);
 	}
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 4);
-	hub_line_print(r, type, NULL, t, columns, &b);
+	CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
+	struct obj *o = rv ? convert_read(r->kind, t, a) : NULL;
+	if (rv && !o)
+		return STR("");
+	if (rv)
+		obj_set_path(o, "metadata.resourceVersion", obj_stringf("%lld", (long long)rv));
+	hub_line_print(r, type, o, t, columns, &b);
 	if (l->n == HUB_LINES_MAX)
 		text_unref(l->lines[--l->n].line);
 	l->lines[l->n++] = (struct hub_line){

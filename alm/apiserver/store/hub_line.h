@@ -28,9 +28,10 @@ void hub_line_print(const struct request *r, const char *type, const struct obj 
 void hub_line_bookmark(const struct request *r, int64_t rv, bool initial_end, bool columns,
 		       struct strbuf *b);
 
-/* The line of the stored text, made or kept; type is compared as a pointer. Borrowed until the next. */
+/* The line of the stored text, made or kept; type is compared as a pointer. rv: the revision it is shown with, 0: its own.
+ * Borrowed until the next. */
 struct str hub_lines_get(struct hub_lines *l, const struct request *r, const char *type,
-			 struct text *t, bool columns);
+			 struct text *t, int64_t rv, bool columns);
 void hub_lines_clear(struct hub_lines *l);
 
 #endif

@@ -1,0 +1,350 @@
+/* slice_check: see slice_check.h. */
+#include "alm/apiserver/kinds/slice_check.h"
+
+#include <string.h>
+
+#include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/storage_check.h"
+#include "alm/obj/cel/cel.h"
+
+#define LIST_MAX       32
+#define EXPRESSION_MAX ((size_t)10 << 10)
+#define PARAMETERS_MAX ((size_t)10 << 10)
+#define DEVICES_MAX    128
+#define DEVICES_MAX_OF 64 /* of which some have taints or take of counters */
+#define TAINTS_MAX     16
+#define COUNTERS_MAX   8
+#define ENTRIES_MAX    32 /* attributes and capacities of one device */
+#define ID_MAX         32
+#define VALUE_MAX      64
+
+static const char one_node[] =
+	"exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
+static const char one_device[] =
+	"exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when "
+	"`perDeviceNodeSelection` is set to true in the ResourceSlice spec";
+
+size_t check_length(struct field_errors *e, const char *path, const struct obj *list, size_t most)
+{
+	size_t n = obj_len(list);
+	if (n <= most)
+		return n;
+	field_errors_add(e, FIELD_TOO_MANY, path, "Too many: %zu: must have at most %zu items", n,
+			 most);
+	return 0;
+}
+
+static void too_long(struct field_errors *e, const char *path, const char *text, size_t most)
+{
+	if (strlen(text) > most)
+		field_errors_add(e, FIELD_TOO_LONG, path,
+				 "Too long: may not be more than %zu bytes", most);
+}
+
+/* --- what classes and claims have alike --- */
+
+static void check_expression(struct field_errors *e, const char *path, const char *text)
+{
+	const struct cel_var device = {.name = "device", .type = {.kind = CEL_DYN}};
+	const struct cel_vars vars = {.items = &device, .n = 1};
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CEL_TEXT_MAX * 4);
+	struct cel_type is = {.kind = CEL_DYN};
+	if (strlen(text) > EXPRESSION_MAX) {
+		too_long(e, path, text, EXPRESSION_MAX);
+		return;
+	}
+	struct cel_program *p = cel_parse(text, e->arena, &b);
+	if (p)
+		cel_check_with(p, &vars, e->arena, &b, &is);
+	if (b.len)
+		check_invalid_text(e, path, text,
+				   arena_fmt(e->arena, "compilation failed: %s", b.buf));
+	else if (is.kind != CEL_BOOL && is.kind != CEL_DYN)
+		check_invalid_text(e, path, text, "must evaluate to bool");
+}
+
+void check_device_selectors(struct field_errors *e, const char *path, const struct obj *list)
+{
+	for (size_t i = 0, n = check_length(e, path, list, LIST_MAX); i < n; i++) {
+		const char *at = check_below(e, check_at(e, path, i), "cel");
+		const struct obj *cel = obj_get(obj_at(list, i), "cel");
+		if (!cel)
+			check_required(e, at, NULL);
+		else
+			check_expression(e, check_below(e, at, "expression"),
+					 check_text(cel, "expression"));
+	}
+}
+
+void check_device_configs(struct field_errors *e, const char *path, const struct obj *list)
+{
+	for (size_t i = 0, n = check_length(e, path, list, LIST_MAX); i < n; i++) {
+		const char *at = check_below(e, check_at(e, path, i), "opaque");
+		const struct obj *opaque = obj_get(obj_at(list, i), "opaque");
+		const struct obj *with = obj_get(opaque, "parameters");
+		if (!opaque) {
+			check_required(e, at, NULL);
+			continue;
+		}
+		check_driver_name(e, check_below(e, at, "driver"), check_text(opaque, "driver"));
+		if (obj_type(with) <= OBJ_NULL)
+			check_required(e, check_below(e, at, "parameters"), NULL);
+		else if (obj_type(with) != OBJ_MAP)
+			field_errors_add(e, FIELD_INVALID, check_below(e, at, "parameters"),
+					 "Invalid value: \"<value omitted>\": must be a valid JSON "
+					 "object");
+	}
+}
+
+/* --- classes --- */
+
+void check_device_class(struct field_errors *e, const struct obj *o)
+{
+	const char *name = obj_str(o, "spec.extendedResourceName"), *slash;
+	check_device_selectors(e, "spec.selectors", obj_path(o, "spec.selectors"));
+	check_device_configs(e, "spec.config", obj_path(o, "spec.config"));
+	if (!name)
+		return;
+	slash = strchr(name, '/');
+	const char *quota = arena_fmt(e->arena, "requests.%s", name);
+	if (!slash || strstr(name, "kubernetes.io/") || cstr_has_prefix(name, "requests.") ||
+	    name_fault(NAME_QUALIFIED, str_of(quota)))
+		check_invalid_text(e, "spec.extendedResourceName", name,
+				   "must be a valid extended resource name");
+}
+
+/* --- slices --- */
+
+static void check_pool(struct field_errors *e, const struct obj *pool)
+{
+	struct str rest = str_of(check_text(pool, "name")), part;
+	int64_t n = 0;
+	if (rest.len == 0)
+		check_required(e, "spec.pool.name", NULL);
+	too_long(e, "spec.pool.name", check_text(pool, "name"), GVK_NAME_MAX);
+	while (rest.len && str_next(&rest, '/', &part)) {
+		const char *fault = name_fault(NAME_DNS_SUBDOMAIN, part);
+		if (fault)
+			check_invalid_text(e, "spec.pool.name",
+					   arena_strndup(e->arena, part.ptr, part.len), fault);
+	}
+	obj_as_i64(obj_get(pool, "resourceSliceCount"), &n);
+	CLEANUP(obj_unrefp) struct obj *count = obj_int(n);
+	if (n <= 0)
+		check_invalid(e, "spec.pool.resourceSliceCount", count, "must be greater than zero");
+	if (obj_as_i64(obj_get(pool, "generation"), &n) && n < 0)
+		check_invalid(e, "spec.pool.generation", obj_get(pool, "generation"),
+			      "must be greater than or equal to zero");
+}
+
+/* Which nodes are meant is said in one way: what is said, for the message. */
+static size_t check_nodes(struct field_errors *e, const char *path, const struct obj *o,
+			  bool of_device, const char **ret_said)
+{
+	static const char *const flags[] = {"allNodes", "perDeviceNodeSelection"};
+	const char *node = obj_str(o, "nodeName"), *at = check_below(e, path, "nodeName");
+	const char *said = "";
+	size_t n = 0;
+	if (node && *node) {
+		const char *fault = name_fault(NAME_DNS_SUBDOMAIN, str_of(node));
+		if (fault)
+			check_invalid_text(e, at, node, fault);
+		said = "`nodeName`";
+		n++;
+	} else if (node) {
+		check_invalid_text(e, at, "",
+				   of_device ? "must not be empty"
+					     : "must be either unset or set to a non-empty string");
+	}
+	const struct obj *selector = obj_get(o, "nodeSelector");
+	if (selector) {
+		const struct obj *terms = obj_get(selector, "nodeSelectorTerms");
+		at = check_below(e, path, "nodeSelector.nodeSelectorTerms");
+		if (!obj_len(terms))
+			check_required(e, at, "must have at least one node selector term");
+		if (!of_device && obj_len(terms) != 1)
+			check_invalid(e, at, terms, "must have exactly one node selector term");
+		said = arena_fmt(e->arena, "%s%s`nodeSelector`", said, n++ ? ", " : "");
+	}
+	for (size_t i = 0; i < (of_device ? 1 : 2); i++) {
+		const struct obj *v = obj_get(o, flags[i]);
+		if (v && !obj_is_true(v))
+			check_invalid(e, check_below(e, path, flags[i]), v,
+				      "must be either unset or set to true");
+		else if (v)
+			said = arena_fmt(e->arena, "%s%s`%s`", said, n++ ? ", " : "", flags[i]);
+	}
+	*ret_said = arena_fmt(e->arena, "{%s}", said);
+	return n;
+}
+
+/* "name" or "domain/name". */
+static void check_entry_name(struct field_errors *e, const char *path, const char *name)
+{
+	static const char identifier[] =
+		"a valid C identifier must start with alphabetic character or '_', followed by a "
+		"string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or "
+		"'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')";
+	const char *slash = strchr(name, '/'), *id = slash ? slash + 1 : name;
+	if (slash && slash == name)
+		check_invalid_text(e, path, "", "the domain must not be empty");
+	else if (slash)
+		check_driver_name(e, path, arena_strndup(e->arena, name, (size_t)(slash - name)));
+	if (slash && !*id) {
+		check_invalid_text(e, path, "", "the name must not be empty");
+		return;
+	}
+	too_long(e, path, id, ID_MAX);
+	bool good = *id && !char_is_digit(*id);
+	for (const char *p = id; *p; p++)
+		good = good && (char_is_alnum(*p) || *p == '_');
+	if (!good)
+		check_invalid_text(e, path, id, identifier);
+}
+
+static void check_attributes(struct field_errors *e, const char *path, const struct obj *map)
+{
+	OBJ_EACH (it, map) {
+		const char *at = arena_fmt(e->arena, "%s[%s]", path, it.key);
+		const char *text = obj_str(it.value, "string");
+		check_entry_name(e, path, it.key);
+		if (text)
+			too_long(e, check_below(e, at, "string"), text, VALUE_MAX);
+		if (obj_len(it.value) == 0)
+			check_invalid_text(e, at, "", "exactly one value must be specified");
+		else if (obj_len(it.value) > 1)
+			check_invalid(e, at, it.value, "exactly one value must be specified");
+	}
+}
+
+static void check_taints(struct field_errors *e, const char *path, const struct obj *list)
+{
+	static const char *const effects[] = {"NoExecute", "NoSchedule", "None", NULL};
+	for (size_t i = 0, n = check_length(e, path, list, TAINTS_MAX); i < n; i++) {
+		const struct obj *t = obj_at(list, i);
+		const char *at = check_at(e, path, i), *value = check_text(t, "value");
+		const char *fault = name_fault(NAME_LABEL_VALUE, str_of(value));
+		check_qualified(e, check_below(e, at, "key"), check_text(t, "key"));
+		if (fault)
+			check_invalid_text(e, check_below(e, at, "value"), value, fault);
+		if (check_is_empty(t, "effect"))
+			check_required(e, check_below(e, at, "effect"), NULL);
+		else
+			field_errors_one_of(e, check_below(e, at, "effect"),
+					    check_text(t, "effect"), effects);
+	}
+}
+
+static void check_label(struct field_errors *e, const char *path, const char *name)
+{
+	const char *fault = name_fault(NAME_DNS_LABEL, str_of(name));
+	if (fault)
+		check_invalid_text(e, path, name, fault);
+}
+
+/* Both what is shared and what a device takes of it. */
+static void check_counters(struct field_errors *e, const char *path, const struct obj *list,
+			   const char *key)
+{
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0, n = check_length(e, path, list, COUNTERS_MAX); i < n; i++) {
+		const struct obj *set = obj_at(list, i), *all = obj_get(set, "counters");
+		const char *at = check_at(e, path, i), *name = check_text(set, key);
+		if (*name)
+			check_label(e, check_below(e, at, key), name);
+		else
+			check_required(e, check_below(e, at, key), NULL);
+		if (obj_len(all) == 0)
+			check_required(e, check_below(e, at, "counters"), NULL);
+		OBJ_EACH (it, all)
+			check_label(e, check_below(e, at, "counters"), it.key);
+		if (check_again(seen, name))
+			field_errors_add(e, FIELD_DUPLICATE, at, "Duplicate value: \"%s\"", name);
+	}
+}
+
+static void check_device(struct field_errors *e, const char *path, const struct obj *d,
+			 bool has_nodes)
+{
+	const char *said;
+	const struct obj *capacity = obj_get(d, "capacity");
+	size_t n = obj_len(obj_get(d, "attributes")) + obj_len(capacity);
+	CLEANUP(obj_unrefp) struct obj *count = obj_int((int64_t)n);
+	check_label(e, check_below(e, path, "name"), check_text(d, "name"));
+	if (n > ENTRIES_MAX)
+		check_invalid(e, path, count,
+			      "the total number of attributes and capacities must not exceed 32");
+	check_attributes(e, check_below(e, path, "attributes"), obj_get(d, "attributes"));
+	OBJ_EACH (it, capacity)
+		check_entry_name(e, check_below(e, path, "capacity"), it.key);
+	OBJ_EACH (it, capacity)
+		if (obj_has(it.value, "requestPolicy") &&
+		    !obj_flag(d, "allowMultipleAllocations", false))
+			check_forbidden(e,
+					arena_fmt(e->arena, "%s.capacity[%s].requestPolicy", path,
+						  it.key),
+					"allowMultipleAllocations must be true");
+	check_taints(e, check_below(e, path, "taints"), obj_get(d, "taints"));
+	check_counters(e, check_below(e, path, "consumesCounters"), obj_get(d, "consumesCounters"),
+		       "counterSet");
+	if (has_nodes) {
+		n = check_nodes(e, path, d, true, &said);
+		if (n == 0)
+			check_required(e, path, one_device);
+		else if (n > 1)
+			check_invalid_text(e, path, said, one_device);
+	} else if (obj_has(d, "nodeName") || obj_has(d, "nodeSelector") || obj_has(d, "allNodes")) {
+		check_invalid(e, path, NULL,
+			      "`nodeName`, `nodeSelector` and `allNodes` can only be set if "
+			      "`perDeviceNodeSelection` is set to true in the ResourceSlice spec");
+	}
+}
+
+static size_t devices_max(const struct obj *list)
+{
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (obj_len(obj_get(obj_at(list, i), "taints")) ||
+		    obj_len(obj_get(obj_at(list, i), "consumesCounters")))
+			return DEVICES_MAX_OF;
+	return DEVICES_MAX;
+}
+
+static void check_devices(struct field_errors *e, const struct obj *list, bool has_nodes)
+{
+	static const char path[] = "spec.devices";
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0, n = check_length(e, path, list, devices_max(list)); i < n; i++)
+		check_device(e, check_at(e, path, i), obj_at(list, i), has_nodes);
+	for (size_t i = 0; i < obj_len(list) && obj_len(list) <= DEVICES_MAX; i++)
+		if (check_again(seen, check_text(obj_at(list, i), "name")))
+			field_errors_add(e, FIELD_DUPLICATE, check_at(e, path, i),
+					 "Duplicate value: \"%s\"",
+					 check_text(obj_at(list, i), "name"));
+}
+
+void check_resource_slice(struct field_errors *e, const struct obj *o)
+{
+	const struct obj *spec = obj_get(o, "spec"), *shared = obj_get(spec, "sharedCounters");
+	const char *said;
+	check_driver_name(e, "spec.driver", check_text(spec, "driver"));
+	check_pool(e, obj_get(spec, "pool"));
+	size_t n = check_nodes(e, "spec", spec, false, &said);
+	if (n == 0)
+		check_required(e, "spec", one_node);
+	else if (n > 1)
+		check_invalid_text(
+			e, "spec", said,
+			arena_fmt(e->arena, "%s, but multiple fields are set", one_node));
+	if (shared && obj_has(spec, "devices"))
+		check_invalid_text(e, "spec", "",
+				   "only one of `sharedCounters` or `devices` is allowed");
+	check_devices(e, obj_get(spec, "devices"), obj_flag(spec, "perDeviceNodeSelection", false));
+	check_counters(e, "spec.sharedCounters", shared, "name");
+}
+
+void resource_slice_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	check_text_kept(e, "spec.pool.name", o, before);
+	check_text_kept(e, "spec.driver", o, before);
+	check_kept(e, "spec.nodeName", o, before);
+}

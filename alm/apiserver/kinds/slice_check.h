@@ -1,0 +1,19 @@
+/* slice_check: what is wrong with DeviceClasses and ResourceSlices (resource.k8s.io), in the words of Kubernetes 1.36
+ * (builtin_check.h). Pure. */
+#ifndef ALM_APISERVER_KINDS_SLICE_CHECK_H
+#define ALM_APISERVER_KINDS_SLICE_CHECK_H
+
+#include "alm/obj/field_error.h"
+#include "alm/obj/obj.h"
+
+void check_device_class(struct field_errors *e, const struct obj *o);
+void check_resource_slice(struct field_errors *e, const struct obj *o);
+void resource_slice_kept(struct field_errors *e, const struct obj *o, const struct obj *before);
+
+/* Lists that claims and classes have alike. */
+void check_device_selectors(struct field_errors *e, const char *path, const struct obj *list);
+void check_device_configs(struct field_errors *e, const char *path, const struct obj *list);
+/* How many of the list are to be looked at: none of one that is too long, which is told. */
+size_t check_length(struct field_errors *e, const char *path, const struct obj *list, size_t most);
+
+#endif
