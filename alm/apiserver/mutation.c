@@ -145,8 +145,8 @@ int mutation_validate(struct mutation *m, struct error *err)
 
 int mutation_admission(struct mutation *m, struct error *err)
 {
-	if (limits_check(m, err) < 0 || priority_check(m, err) < 0 || policies_check(m, err) < 0 || hooks_validate(m, err) < 0 ||
-	    quotas_check(m, err) < 0)
+	if (limits_check(m, err) < 0 || priority_check(m, err) < 0 || policies_check(m, err) < 0 ||
+	    hooks_validate(m, err) < 0 || quotas_check(m, err) < 0)
 		return -err->code;
 	return 0;
 }

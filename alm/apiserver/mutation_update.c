@@ -186,7 +186,8 @@ int mutation_update(struct mutation *m, struct error *err)
 	if (!m->keep_managers &&
 	    mutation_track(m, m->before, m->opt.manager, m->r->subresource, err) < 0)
 		return -err->code;
-	if (priority_admit(m, err) < 0 || update_mutated(m, err) < 0 || check_finalizers(m, err) < 0)
+	if (priority_admit(m, err) < 0 || update_mutated(m, err) < 0 ||
+	    check_finalizers(m, err) < 0)
 		return -err->code;
 	bump_generation(m);
 	admit_late(m);

@@ -27,7 +27,8 @@ static const struct {
 int priority_bootstrap(struct apiserver *s, struct error *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(of_system); i++) {
-		struct obj *o = meta_skeleton(GROUP "/v1", "PriorityClass", NULL, of_system[i].name);
+		struct obj *o =
+			meta_skeleton(GROUP "/v1", "PriorityClass", NULL, of_system[i].name);
 		obj_set_int(o, "value", of_system[i].value);
 		obj_set_str(o, "description", of_system[i].description);
 		if (engine_ensure(s, o, err) < 0)
@@ -138,7 +139,8 @@ int priority_check_delete(struct mutation *m, struct error *err)
 {
 	for (size_t i = 0; is_about(m, GROUP, PLURAL) && i < ARRAY_LEN(of_system); i++)
 		if (cstr_eq(m->name, of_system[i].name))
-			return fail_forbidden(m->r, m->name, err,
-					      "this is a system priority class and cannot be deleted");
+			return fail_forbidden(
+				m->r, m->name, err,
+				"this is a system priority class and cannot be deleted");
 	return 0;
 }

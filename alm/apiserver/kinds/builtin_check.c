@@ -15,6 +15,7 @@
 #include "alm/apiserver/kinds/pod_check.h"
 #include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/apiserver/kinds/rights_check.h"
+#include "alm/apiserver/kinds/rule_check.h"
 #include "alm/apiserver/kinds/scaler_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/slice_check.h"
@@ -418,6 +419,24 @@ static void check_anew(void (*check)(struct field_errors *e, const struct obj *o
 	check_forgive(e, from, &was);
 }
 
+/* The rules of single fields, as check_anew() does; of what has no spec, the whole. */
+static void check_rules(const char *group, const char *plural, const struct obj *o,
+			const struct obj *before, struct field_errors *e)
+{
+	static const char *const parts[] = {"spec", "template", "scheduling", NULL};
+	size_t from = e->n;
+	if (before && !is_changed(before, o, parts))
+		return;
+	rule_check(e, group, plural, o, false);
+	if (!before || e->n == from)
+		return;
+	CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX);
+	struct field_errors was;
+	field_errors_init(&was, a);
+	rule_check(&was, group, plural, before, false);
+	check_forgive(e, from, &was);
+}
+
 void builtin_check(const char *group, const char *plural, const struct obj *o,
 		   const struct obj *before, struct field_errors *e)
 {
@@ -435,4 +454,5 @@ void builtin_check(const char *group, const char *plural, const struct obj *o,
 		if (keeps && keep_later)
 			kinds[i].keep(e, o, before);
 	}
+	check_rules(group, plural, o, before, e);
 }

@@ -4,13 +4,18 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/slice_check.h"
+
+#define REQUESTS_MAX 32
 
 /* --- devices --- */
 
 static void check_requests(struct field_errors *e, const char *path, const struct obj *list)
 {
 	static const char one[] = "exactly one of `exactly` or `firstAvailable` is required";
-	for (size_t i = 0; i < obj_len(list); i++) {
+	size_t n = check_length(e, path, list, REQUESTS_MAX);
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0; i < n; i++) {
 		const struct obj *r = obj_at(list, i);
 		const char *at = check_at(e, path, i), *name = check_text(r, "name");
 		const char *fault = name_fault(NAME_DNS_LABEL, str_of(name));
@@ -22,17 +27,51 @@ static void check_requests(struct field_errors *e, const char *path, const struc
 		else if (exactly && first)
 			check_invalid(e, at, NULL,
 				      arena_fmt(e->arena, "%s, but multiple fields are set", one));
+		if (exactly && !first) {
+			check_name_rule(e, check_below(e, at, "exactly.deviceClassName"),
+					NAME_DNS_SUBDOMAIN,
+					check_text(r, "exactly.deviceClassName"));
+			check_device_selectors(e, check_below(e, at, "exactly.selectors"),
+					       obj_path(r, "exactly.selectors"));
+		}
 	}
+	for (size_t i = 0; i < n; i++) {
+		const char *name = check_text(obj_at(list, i), "name");
+		if (check_again(seen, name))
+			field_errors_add(e, FIELD_DUPLICATE, check_at(e, path, i),
+					 "Duplicate value: \"%s\"", name);
+	}
+}
+
+static void check_claim(struct field_errors *e, const char *path, const struct obj *devices)
+{
+	const struct obj *list = obj_get(devices, "constraints");
+	const char *at = check_below(e, path, "constraints");
+	check_requests(e, check_below(e, path, "requests"), obj_get(devices, "requests"));
+	for (size_t i = 0, n = check_length(e, at, list, REQUESTS_MAX); i < n; i++)
+		if (!obj_has(obj_at(list, i), "matchAttribute") &&
+		    !obj_has(obj_at(list, i), "distinctAttribute"))
+			check_required(e, check_at(e, at, i),
+				       "exactly one of \"matchAttribute\" or "
+				       "\"distinctAttribute\" is required, but multiple fields "
+				       "are set"); /* sic */
+	check_device_configs(e, check_below(e, path, "config"), obj_get(devices, "config"));
 }
 
 void check_device_claim(struct field_errors *e, const struct obj *o)
 {
-	check_requests(e, "spec.devices.requests", obj_path(o, "spec.devices.requests"));
+	check_claim(e, "spec.devices", obj_path(o, "spec.devices"));
 }
 
 void check_device_template(struct field_errors *e, const struct obj *o)
 {
-	check_requests(e, "spec.spec.devices.requests", obj_path(o, "spec.spec.devices.requests"));
+	static const char *const meta[] = {"finalizers", "ownerReferences"};
+	const struct obj *m = obj_path(o, "spec.metadata");
+	for (size_t i = 0; i < ARRAY_LEN(meta); i++)
+		if (obj_len(obj_get(m, meta[i])))
+			check_forbidden(e, check_below(e, "spec.metadata", meta[i]),
+					"cannot be set");
+	check_claim(e, "spec.spec.devices", obj_path(o, "spec.spec.devices"));
 }
 
 void device_claim_kept(struct field_errors *e, const struct obj *o, const struct obj *before)

@@ -18,8 +18,8 @@
 #define ID_MAX         32
 #define VALUE_MAX      64
 
-static const char one_node[] =
-	"exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
+static const char one_node[] = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, "
+			       "`perDeviceNodeSelection` is required";
 static const char one_device[] =
 	"exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when "
 	"`perDeviceNodeSelection` is set to true in the ResourceSlice spec";
@@ -131,7 +131,8 @@ static void check_pool(struct field_errors *e, const struct obj *pool)
 	obj_as_i64(obj_get(pool, "resourceSliceCount"), &n);
 	CLEANUP(obj_unrefp) struct obj *count = obj_int(n);
 	if (n <= 0)
-		check_invalid(e, "spec.pool.resourceSliceCount", count, "must be greater than zero");
+		check_invalid(e, "spec.pool.resourceSliceCount", count,
+			      "must be greater than zero");
 	if (obj_as_i64(obj_get(pool, "generation"), &n) && n < 0)
 		check_invalid(e, "spec.pool.generation", obj_get(pool, "generation"),
 			      "must be greater than or equal to zero");
@@ -280,10 +281,10 @@ static void check_device(struct field_errors *e, const char *path, const struct 
 	OBJ_EACH (it, capacity)
 		if (obj_has(it.value, "requestPolicy") &&
 		    !obj_flag(d, "allowMultipleAllocations", false))
-			check_forbidden(e,
-					arena_fmt(e->arena, "%s.capacity[%s].requestPolicy", path,
-						  it.key),
-					"allowMultipleAllocations must be true");
+			check_forbidden(
+				e,
+				arena_fmt(e->arena, "%s.capacity[%s].requestPolicy", path, it.key),
+				"allowMultipleAllocations must be true");
 	check_taints(e, check_below(e, path, "taints"), obj_get(d, "taints"));
 	check_counters(e, check_below(e, path, "consumesCounters"), obj_get(d, "consumesCounters"),
 		       "counterSet");

@@ -11,8 +11,8 @@ struct term {
 };
 
 struct field_selector {
-	struct term terms[SELECTOR_TERMS_MAX];
-	size_t n;
+	struct term *terms; /* as many as there are: a watch holds them as long as it lasts */
+	size_t n, cap;
 };
 
 /* Up to the next comma that no backslash escapes. */
@@ -90,6 +90,7 @@ int field_selector_parse(struct str text, bool (*supported)(void *arg, struct st
 		char *plain = unescaped(value, err);
 		if (!plain)
 			return -err->code;
+		ARRAY_GROW(s->terms, s->cap, s->n + 1);
 		s->terms[s->n++] = (struct term){str_dup(field), plain, equals};
 	}
 	*ret = STEAL(s);
@@ -104,6 +105,7 @@ void field_selector_free(struct field_selector *s)
 		xfree(s->terms[i].field);
 		xfree(s->terms[i].value);
 	}
+	xfree(s->terms);
 	xfree(s);
 }
 

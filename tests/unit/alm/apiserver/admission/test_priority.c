@@ -25,8 +25,7 @@ static struct answer pod(struct apifake *f, const char *name, const char *spec)
 	return apifake_do(f, "POST", PODS, body);
 }
 
-static void assert_priority(const struct answer *a, int64_t n, const char *policy,
-			    const char *name)
+static void assert_priority(const struct answer *a, int64_t n, const char *policy, const char *name)
 {
 	assert_int_equal(a->status, 201);
 	assert_int_equal(obj_i64(a->json, "spec.priority", -1), n);
@@ -87,8 +86,9 @@ static void test_priority__one_default_of_all(void **state)
 	a = pod(f, "p", "");
 	assert_priority(&a, 3, "PreemptLowerPriority", "usual");
 	a = class(f, "other", "\"value\":4,\"globalDefault\":true");
-	assert_refused(&a, "priorityclasses.scheduling.k8s.io \"other\" is forbidden: PriorityClass "
-			   "usual is already marked as default. Only one default can exist");
+	assert_refused(&a,
+		       "priorityclasses.scheduling.k8s.io \"other\" is forbidden: PriorityClass "
+		       "usual is already marked as default. Only one default can exist");
 	a = class(f, "other", "\"value\":4");
 	assert_int_equal(a.status, 201);
 	a = apifake_do_type(f, "PATCH", CLASSES "/other", MERGE, "{\"globalDefault\":true}");

@@ -1,0 +1,286 @@
+/* rule_check: see rule_check.h. To add a rule, a row. */
+#include "alm/apiserver/kinds/rule_check.h"
+
+#include <string.h>
+
+#include "alm/apiserver/kinds/address_check.h"
+#include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/pod_check.h"
+#include "alm/apiserver/kinds/selector_check.h"
+
+enum rule {
+	ONE_OF,    /* of the words, divided by blanks */
+	COUNT,     /* at least zero */
+	SUBDOMAIN, /* a name of another object */
+	ADDRESS,
+	PORT, /* or the name of one */
+	LABELS,
+	SELECTOR,
+	REQUIRED,
+	TOLERATION,
+	RESOURCES, /* names of what a container can ask for, told as limits */
+	MODE,      /* of a file */
+	POSITIVE,  /* the words say so */
+	NEEDED,    /* a list that is not empty */
+};
+
+/* clang-format off */
+/* Of the spec of a Pod, wherever that stands. */
+static const struct field_rule {
+	const char *kind, *path; /* plural.group; "[]" after a list is each of its items */
+	enum rule rule;
+	const char *words;
+} of_pods[] = {
+	{NULL, "volumes[].configMap.defaultMode", MODE, NULL},
+	{NULL, "volumes[].secret.defaultMode", MODE, NULL},
+	{NULL, "containers[].volumeMounts.mountPropagation", ONE_OF, "Bidirectional HostToContainer None"}, /* sic */
+	{NULL, "containers[].imagePullPolicy", ONE_OF, "Always IfNotPresent Never"},
+	{NULL, "containers[].ports[].name", PORT, NULL},
+	{NULL, "containers[].terminationMessagePolicy", ONE_OF, "File FallbackToLogsOnError"},
+	{NULL, "initContainers[].ports[].name", PORT, NULL},
+	{NULL, "initContainers[].terminationMessagePolicy", ONE_OF, "File FallbackToLogsOnError"},
+	{NULL, "initContainers[].volumeMounts.mountPropagation", ONE_OF, "Bidirectional HostToContainer None"},
+	{NULL, "initContainers[].imagePullPolicy", ONE_OF, "Always IfNotPresent Never"},
+	{NULL, "tolerations[]", TOLERATION, NULL},
+	{NULL, "topologySpreadConstraints[].maxSkew", POSITIVE, "must be greater than zero"},
+	{NULL, "dnsConfig.nameservers[]", ADDRESS, NULL},
+	{NULL, "os.name", ONE_OF, "linux windows"},
+	{NULL, "priorityClassName", SUBDOMAIN, NULL},
+	{NULL, "runtimeClassName", SUBDOMAIN, NULL},
+	{NULL, "overhead", RESOURCES, NULL},
+}, of_kinds[] = {
+	{"certificatesigningrequests.certificates.k8s.io", "spec.usages", NEEDED, NULL},
+	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].status", ONE_OF, "False True Unknown"},
+	{"csistoragecapacities.storage.k8s.io", "nodeTopology", SELECTOR, NULL},
+	{"daemonsets.apps", "spec.minReadySeconds", COUNT, NULL},
+	{"deployments.apps", "spec.minReadySeconds", COUNT, NULL},
+	{"deployments.apps", "spec.revisionHistoryLimit", COUNT, NULL},
+	{"deployments.apps", "spec.progressDeadlineSeconds", COUNT, NULL},
+	{"replicasets.apps", "spec.minReadySeconds", COUNT, NULL},
+	{"statefulsets.apps", "spec.minReadySeconds", COUNT, NULL},
+	{"jobs.batch", "spec.completionMode", ONE_OF, "NonIndexed Indexed"},
+	{"jobs.batch", "spec.podReplacementPolicy", ONE_OF, "Failed TerminatingOrFailed"},
+	{"ingresses.networking.k8s.io", "spec.ingressClassName", SUBDOMAIN, NULL},
+	{"leases.coordination.k8s.io", "spec.leaseDurationSeconds", POSITIVE, "must be greater than 0"},
+	{"poddisruptionbudgets.policy", "spec.unhealthyPodEvictionPolicy", ONE_OF, "AlwaysAllow IfHealthyBudget"},
+	{"runtimeclasses.node.k8s.io", "scheduling.nodeSelector", LABELS, NULL},
+	{"runtimeclasses.node.k8s.io", "scheduling.tolerations[]", TOLERATION, NULL},
+	{"services.", "spec.ports[].targetPort", PORT, NULL},
+	{"services.", "spec.externalIPs[]", ADDRESS, NULL},
+	{"services.", "spec.trafficDistribution", ONE_OF, "PreferClose PreferSameZone PreferSameNode"},
+	{"flowschemas.flowcontrol.apiserver.k8s.io", "status.conditions[].type", REQUIRED, NULL},
+	{"horizontalpodautoscalers.autoscaling", "status.currentReplicas", COUNT, NULL},
+	{"horizontalpodautoscalers.autoscaling", "status.desiredReplicas", COUNT, NULL},
+	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].ip", ADDRESS, NULL},
+	{"prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", "status.conditions[].type", REQUIRED, NULL},
+	{"services.", "status.loadBalancer.ingress[].ip", ADDRESS, NULL},
+};
+
+/* The first of a status bounds the next `bounded`. */
+static const struct {
+	const char *kind;
+	size_t bounded;
+	const char *fields[9];
+} counts[] = {
+	{"daemonsets.apps", 0, {"currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "observedGeneration",
+		"updatedNumberScheduled", "numberAvailable", "numberUnavailable", "collisionCount"}},
+	{"deployments.apps", 3, {"replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas", "observedGeneration",
+		"collisionCount"}},
+	{"replicasets.apps", 3, {"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"}},
+	{"replicationcontrollers.", 3, {"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"}},
+	{"statefulsets.apps", 3, {"replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "observedGeneration", "collisionCount",
+		"availableReplicas"}},
+};
+
+static const struct {
+	const char *kind, *path;
+} with_pods[] = {
+	{"cronjobs.batch", "spec.jobTemplate.spec.template.spec"},
+	{"daemonsets.apps", "spec.template.spec"},
+	{"deployments.apps", "spec.template.spec"},
+	{"jobs.batch", "spec.template.spec"},
+	{"pods.", "spec"},
+	{"podtemplates.", "template.spec"},
+	{"replicasets.apps", "spec.template.spec"},
+	{"replicationcontrollers.", "spec.template.spec"},
+	{"statefulsets.apps", "spec.template.spec"},
+};
+/* clang-format on */
+
+/* --- single values --- */
+
+static void check_word(struct field_errors *e, const char *path, const char *is, const char *words)
+{
+	const char *all[8] = {NULL};
+	struct str rest = str_of(words), word;
+	for (size_t i = 0; i + 1 < ARRAY_LEN(all) && str_next(&rest, ' ', &word); i++)
+		all[i] = arena_strndup(e->arena, word.ptr, word.len);
+	field_errors_one_of(e, path, is, all);
+}
+
+static void check_toleration(struct field_errors *e, const char *path, const struct obj *t)
+{
+	const char *key = check_text(t, "key"), *operator= check_text(t, "operator");
+	const char *value = check_text(t, "value"), *effect = check_text(t, "effect");
+	bool exists = strcmp(operator, "Exists") == 0, equal = strcmp(operator, "Equal") == 0;
+	const char *fault = name_fault(NAME_LABEL_VALUE, str_of(value));
+	if (*key)
+		check_qualified(e, check_below(e, path, "key"), key);
+	else if (!exists)
+		check_invalid_text(e, check_below(e, path, "operator"), operator,
+				   "operator must be Exists when `key` is empty, which means "
+				   "\"match all values and all keys\"");
+	if (obj_has(t, "tolerationSeconds") && strcmp(effect, "NoExecute") != 0)
+		check_invalid_text(e, check_below(e, path, "effect"), effect,
+				   "effect must be 'NoExecute' when `tolerationSeconds` is set");
+	if ((equal || !*operator) && fault)
+		check_invalid_text(e, check_below(e, path, "operator"), value, fault); /* sic */
+	else if (exists && *value)
+		check_invalid_text(e, check_below(e, path, "operator"), value,
+				   "value must be empty when `operator` is 'Exists'");
+	else if (!exists && !equal && *operator)
+		check_word(e, check_below(e, path, "operator"), operator, "Equal Exists");
+	if (*effect)
+		check_word(e, check_below(e, path, "effect"), effect,
+			   "NoSchedule PreferNoSchedule NoExecute");
+}
+
+static void check_overhead(struct field_errors *e, const char *path, const struct obj *map)
+{
+	OBJ_EACH (it, map)
+		check_container_resource(e, arena_fmt(e->arena, "%s.limits[%s]", path, it.key),
+					 it.key);
+}
+
+/* v stands in path. */
+static void check_value(struct field_errors *e, const struct field_rule *f, const char *path,
+			const struct obj *v)
+{
+	const char *text = obj_as_string(v);
+	int64_t n = 0;
+	switch (f->rule) {
+	case ONE_OF:
+		if (v)
+			check_word(e, path, text, f->words);
+		break;
+	case COUNT:
+		check_at_least(e, path, v, 0);
+		break;
+	case SUBDOMAIN:
+		check_name_rule(e, path, NAME_DNS_SUBDOMAIN, text ? text : "");
+		break;
+	case ADDRESS:
+		if (text && *text)
+			check_ip(e, path, text, false);
+		break;
+	case PORT:
+		if (text && *text)
+			check_port_or_name(e, path, v);
+		break;
+	case LABELS:
+		check_label_map(e, path, v);
+		break;
+	case SELECTOR:
+		check_label_selector(e, path, v);
+		break;
+	case REQUIRED:
+		if (!text || !*text)
+			check_required(e, path, NULL);
+		break;
+	case TOLERATION:
+		check_toleration(e, path, v);
+		break;
+	case RESOURCES:
+		check_overhead(e, path, v);
+		break;
+	case POSITIVE:
+		if (obj_as_i64(v, &n) && n <= 0)
+			check_invalid(e, path, v, f->words);
+		break;
+	case NEEDED:
+		if (obj_len(v) == 0)
+			check_required(e, path, NULL);
+		break;
+	case MODE:
+		if (obj_as_i64(v, &n) && (n < 0 || n > 0777))
+			check_invalid(
+				e, path, v,
+				"must be a number between 0 and 0777 (octal), both inclusive");
+		break;
+	}
+}
+
+/* --- places --- */
+
+/* What rest, of the rule's path, names in o; a list without "[]" is gone through, and its index not told. */
+static void walk(struct field_errors *e, const struct field_rule *f, const char *path,
+		 const char *rest, const struct obj *o)
+{
+	size_t n = strcspn(rest, ".[");
+	const char *key = arena_strndup(e->arena, rest, n), *after = rest + n;
+	const struct obj *v = obj_get(o, key);
+	bool each = *after == '[';
+	path = *path ? check_below(e, path, key) : key;
+	after += each ? 2 : 0;
+	after += *after == '.';
+	if (!*after && !each) {
+		check_value(e, f, path, v);
+		return;
+	}
+	if (obj_type(v) != OBJ_LIST) {
+		if (v && *after)
+			walk(e, f, path, after, v);
+		return;
+	}
+	for (size_t i = 0; i < obj_len(v) && !field_errors_full(e); i++) {
+		const char *at = each ? check_at(e, path, i) : path;
+		if (*after)
+			walk(e, f, at, after, obj_at(v, i));
+		else
+			check_value(e, f, at, obj_at(v, i));
+	}
+}
+
+static void check_bound(struct field_errors *e, const struct obj *status, const char *field,
+			const char *most, const char *why)
+{
+	int64_t n = obj_i64(status, field, 0);
+	CLEANUP(obj_unrefp) struct obj *v = obj_int(n);
+	if (n > obj_i64(status, most, 0))
+		check_invalid(e, check_below(e, "status", field), v, why);
+}
+
+static void check_counts(struct field_errors *e, const char *kind, const struct obj *status)
+{
+	for (size_t k = 0; k < ARRAY_LEN(counts); k++) {
+		const char *const *fields = counts[k].fields;
+		if (strcmp(counts[k].kind, kind) != 0)
+			continue;
+		for (size_t i = 0; i < ARRAY_LEN(counts[k].fields) && fields[i]; i++)
+			check_at_least(e, check_below(e, "status", fields[i]),
+				       obj_get(status, fields[i]), 0);
+		for (size_t i = 1; i <= counts[k].bounded; i++)
+			check_bound(e, status, fields[i], fields[0],
+				    "cannot be greater than status.replicas");
+		if (counts[k].bounded)
+			check_bound(e, status, "availableReplicas", "readyReplicas",
+				    "cannot be greater than readyReplicas");
+	}
+}
+
+void rule_check(struct field_errors *e, const char *group, const char *plural, const struct obj *o,
+		bool of_status)
+{
+	const char *kind = arena_fmt(e->arena, "%s.%s", plural, group);
+	if (of_status)
+		check_counts(e, kind, obj_get(o, "status"));
+	for (size_t i = 0; i < ARRAY_LEN(of_kinds); i++)
+		if (strcmp(of_kinds[i].kind, kind) == 0 &&
+		    cstr_has_prefix(of_kinds[i].path, "status.") == of_status)
+			walk(e, &of_kinds[i], "", of_kinds[i].path, o);
+	for (size_t k = 0; k < ARRAY_LEN(with_pods) && !of_status; k++)
+		for (size_t i = 0; strcmp(with_pods[k].kind, kind) == 0 && i < ARRAY_LEN(of_pods);
+		     i++)
+			walk(e, &of_pods[i], with_pods[k].path, of_pods[i].path,
+			     obj_path(o, with_pods[k].path));
+}

@@ -1,0 +1,131 @@
+/* test_rule_check.c: single fields of built-in kinds, DeviceClasses and ResourceSlices, and what a real kube-apiserver 1.36 says of
+ * them (seen by tests/fuzz/diff_api.py). */
+#include "alm/apiserver/kinds/builtin_check.h"
+#include "alm/apiserver/kinds/rule_check.h"
+#include "alm/apiserver/kinds/slice_check.h"
+#include "alm/obj/json.h"
+#include "tests/lib/test.h"
+
+#define GREATER "must be greater than or equal to 0"
+#define POD     "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]"
+
+static const struct row {
+	const char *group, *plural, *json, *want; /* all that is wrong, without brackets */
+} rows[] = {
+	{"policy", "poddisruptionbudgets", "{\"spec\":{\"unhealthyPodEvictionPolicy\":\"pods\"}}",
+	 "spec.unhealthyPodEvictionPolicy: Unsupported value: \"pods\": supported values: "
+	 "\"AlwaysAllow\", \"IfHealthyBudget\""},
+	{"apps", "daemonsets", "{\"spec\":{\"minReadySeconds\":-1}}",
+	 "spec.minReadySeconds: Invalid value: -1: " GREATER},
+	{"", "pods", "{\"spec\":{\"os\":{\"name\":\"x\"}}}",
+	 "spec.os.name: Unsupported value: \"x\": supported values: \"linux\", \"windows\""},
+	{"", "podtemplates",
+	 "{\"template\":{\"spec\":{\"containers\":[{},{\"volumeMounts\":[{\"mountPropagation\":"
+	 "\"A\"}]"
+	 "}]}}}",
+	 "template.spec.containers[1].volumeMounts.mountPropagation: Unsupported value: \"A\": "
+	 "supported values: \"Bidirectional\", \"HostToContainer\", \"None\""},
+	{"node.k8s.io", "runtimeclasses",
+	 "{\"scheduling\":{\"tolerations\":[{\"key\":\"a\",\"operator\":\"Exists\"},{"
+	 "\"tolerationSeconds\":"
+	 "101,\"effect\":\"PreferNoSchedule\"}]}}",
+	 "[scheduling.tolerations[1].operator: Invalid value: \"\": operator must be Exists when "
+	 "`key` "
+	 "is empty, which means \"match all values and all keys\", "
+	 "scheduling.tolerations[1].effect: "
+	 "Invalid value: \"PreferNoSchedule\": effect must be 'NoExecute' when `tolerationSeconds` "
+	 "is "
+	 "set]"},
+	{"", "services", "{\"spec\":{\"externalIPs\":[\"1.2.3.4\",\"a:b\"]}}",
+	 "spec.externalIPs[1]: Invalid value: \"a:b\": must be a valid IP address, (e.g. 10.9.8.7 "
+	 "or "
+	 "2001:db8::ffff)"},
+	{"resource.k8s.io", "deviceclasses",
+	 "{\"spec\":{\"selectors\":[{},{\"cel\":{\"expression\":\"device.driver=='a.b'\"}}]}}",
+	 "spec.selectors[0].cel: Required value"},
+	{"resource.k8s.io", "resourceslices",
+	 "{\"spec\":{\"driver\":\"a.b\",\"pool\":{\"name\":\"p\",\"resourceSliceCount\":1},"
+	 "\"devices\":"
+	 "[{\"name\":"
+	 "\"d\"},{\"name\":\"d\"}]}}",
+	 "[spec: Required value: exactly one of `nodeName`, `nodeSelector`, `allNodes`, "
+	 "`perDeviceNodeSelection` is required, spec.devices[1]: Duplicate value: \"d\"]"},
+};
+
+static void assert_told(const struct field_errors *e, const char *want)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(FIELD_ERRORS_BYTES_MAX);
+	field_errors_text(e, &b);
+	assert_string_equal(b.buf ? b.buf : "", want);
+}
+
+static struct obj *read(const char *json)
+{
+	struct obj *o = NULL;
+	struct error err = ERROR_INIT;
+	assert_ok(json_parse(str_of(json), &o, &err), &err);
+	return o;
+}
+
+static void test_rule_check__in_the_real_words(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX);
+		CLEANUP(obj_unrefp) struct obj *o = read(rows[i].json);
+		struct field_errors e;
+		field_errors_init(&e, a);
+		if (cstr_eq(rows[i].plural, "deviceclasses"))
+			check_device_class(&e, o);
+		else if (cstr_eq(rows[i].plural, "resourceslices"))
+			check_resource_slice(&e, o);
+		else
+			rule_check(&e, rows[i].group, rows[i].plural, o, false);
+		assert_told(&e, rows[i].want);
+	}
+}
+
+static void test_rule_check__counts_of_a_status(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX);
+	CLEANUP(obj_unrefp) struct obj *o =
+		read("{\"status\":{\"replicas\":-1,\"fullyLabeledReplicas\":80}}");
+	struct field_errors e;
+	field_errors_init(&e, a);
+	rule_check(&e, "apps", "replicasets", o, true);
+	assert_told(
+		&e,
+		"[status.replicas: Invalid value: -1: " GREATER
+		", status.fullyLabeledReplicas: Invalid value: 80: cannot be greater than "
+		"status.replicas, status.readyReplicas: Invalid value: 0: cannot be greater than "
+		"status.replicas, status.availableReplicas: Invalid value: 0: cannot be greater "
+		"than status.replicas]");
+}
+
+/* What stands there from before is not held against another change. */
+static void test_rule_check__what_was_stored_stays(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX);
+	CLEANUP(obj_unrefp) struct obj *was =
+		read("{\"spec\":{\"runtimeClassName\":\"TCP\"," POD "}}");
+	CLEANUP(obj_unrefp) struct obj *is =
+		read("{\"spec\":{\"runtimeClassName\":\"TCP\",\"hostNetwork\":false," POD "}}");
+	struct field_errors e;
+	field_errors_init(&e, a);
+	builtin_check("", "pods", is, was, &e);
+	assert_int_equal(e.n, 0);
+	builtin_check("", "pods", is, NULL, &e);
+	assert_int_equal(e.n, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rule_check__in_the_real_words),
+		cmocka_unit_test(test_rule_check__counts_of_a_status),
+		cmocka_unit_test(test_rule_check__what_was_stored_stays),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
