@@ -359,9 +359,15 @@ static void load_definitions(struct apiserver *s)
 static int bootstrap(struct apiserver *s, struct error *err)
 {
 	load_definitions(s);
-	if (namespaces_load(s->namespaces, err) < 0 ||
-	    (!is_read_only(s) && priority_bootstrap(s, err) < 0))
+	if (namespaces_load(s->namespaces, err) < 0)
 		return -err->code;
+	for (size_t i = 0; !is_read_only(s); i++) {
+		struct obj *o = priority_bootstrap(i);
+		if (!o)
+			break;
+		if (engine_ensure(s, o, err) < 0)
+			return error_wrap(err, "priority classes of the system");
+	}
 	for (size_t i = 0; i < BOOTSTRAP_MAX && !is_read_only(s); i++) {
 		struct obj *o = auth_bootstrap(i);
 		if (!o)

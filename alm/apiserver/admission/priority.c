@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "alm/apiserver/core.h"
-#include "alm/apiserver/loops/engine.h"
 #include "alm/apiserver/status.h"
 #include "alm/obj/meta.h"
 
@@ -24,17 +23,14 @@ static const struct {
 	 2000001000},
 };
 
-int priority_bootstrap(struct apiserver *s, struct error *err)
+struct obj *priority_bootstrap(size_t i)
 {
-	for (size_t i = 0; i < ARRAY_LEN(of_system); i++) {
-		struct obj *o =
-			meta_skeleton(GROUP "/v1", "PriorityClass", NULL, of_system[i].name);
-		obj_set_int(o, "value", of_system[i].value);
-		obj_set_str(o, "description", of_system[i].description);
-		if (engine_ensure(s, o, err) < 0)
-			return error_wrap(err, "priority class %s", of_system[i].name);
-	}
-	return 0;
+	if (i >= ARRAY_LEN(of_system))
+		return NULL;
+	struct obj *o = meta_skeleton(GROUP "/v1", "PriorityClass", NULL, of_system[i].name);
+	obj_set_int(o, "value", of_system[i].value);
+	obj_set_str(o, "description", of_system[i].description);
+	return o;
 }
 
 /* Of several, which only a race of two servers could have made, the lowest. */

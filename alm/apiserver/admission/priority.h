@@ -7,8 +7,8 @@
 
 #include "alm/apiserver/mutation.h"
 
-/* The classes that every cluster has, unless they are there. */
-int priority_bootstrap(struct apiserver *s, struct error *err);
+/* The i-th of the classes that every cluster has, the caller's; NULL past the last. */
+struct obj *priority_bootstrap(size_t i);
 /* Sets all three of a Pod that is created, in place. Why it may not be, a text of a; NULL: it may. */
 const char *priority_set(struct apiserver *s, struct obj *pod, struct arena *a);
 /* Before webhooks and policies are asked: a Pod that is created gets them, one that is updated keeps them. E_FORBIDDEN. */
