@@ -98,7 +98,10 @@ static int setup_log(const struct cli *c, struct error *err)
 	const char *level = cli_value(c, "log-level"), *format = cli_value(c, "log-format");
 	enum log_level l = c->cmd->is_service ? LOG_INFO : LOG_WARN;
 	if (level && !log_level_parse(level, &l))
-		return error_set(err, E_USAGE, "--log-level: %s is no level", level);
+		return error_set(
+			err, E_USAGE,
+			"--log-level: %s is no level; want all, debug, info, warn, error or none",
+			level);
 	if (format && strcmp(format, "kv") != 0 && strcmp(format, "json") != 0)
 		return error_set(err, E_USAGE, "--log-format is kv or json, not %s", format);
 	log_setup(l, format && !strcmp(format, "json") ? LOG_FORMAT_JSON : LOG_FORMAT_KV, NULL);

@@ -26,6 +26,7 @@
 #define SOURCES_AT_ONCE 120 /* of each of two that run programs */
 #define TREES_TEXT_MAX  ((size_t)1 << 20)   /* AppTypes and strategies of 150 apps */
 #define LIVE_TEXT_MAX   ((size_t)512 << 10) /* what 30 apps of ten objects have */
+#define BRIEF_TEXT_MAX  ((size_t)4 << 20)   /* of a run that ends: it looks at each object thrice */
 
 static_assert(2 * SOURCES_AT_ONCE < PROGRAM_WAITING_MAX,
 	      "a git that waits is no source that failed");
@@ -66,7 +67,7 @@ struct manager *manager_new(const struct manager_config *c)
 	m->instances = map_new(manager_watch_free);
 	m->learnt = (struct timer){.fn = manager_learnt, .arg = m};
 	m->trees = trees_new(TREES_TEXT_MAX);
-	m->live = trees_new(LIVE_TEXT_MAX);
+	m->live = trees_new(c->brief ? BRIEF_TEXT_MAX : LIVE_TEXT_MAX);
 	m->claims = claims_new();
 	m->plans = plan_cache_new();
 	manager_strategies_init(m);

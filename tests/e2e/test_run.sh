@@ -301,6 +301,7 @@ from:
 - {configMap: {name: settings, key: doc}}
 - {secret: {namespace: default, name: settings, key: doc}}
 - {configMap: {name: settings}}
+- {resource: {apiVersion: v1, kind: ServiceAccount, name: from}}
 - {resource: {apiVersion: v1, kind: Namespace, name: default}}
 - {sql: {path: from.db, query: SELECT x FROM t}}
 - {file: {path: from-file.yaml}}
@@ -317,7 +318,11 @@ local secrets = import 'alm-runtime/secrets/list';
 } } }
 END
 	from() { alm run --kubeconfig "$K" --renderer=jsonnet --renderer.jsonnet.entrypoint=from.jsonnet --config-from=from.yaml --trigger=oneoff "$@"; }
+	k create serviceaccount from >/dev/null
+	accounts() { curl -s "http://$metrics/metrics" | awk '/^alm_api_requests_total/ && /verb="get",resource="serviceaccounts"/ {n += $NF} END {print n + 0}'; }
+	before=$(accounts)
 	code "L30 configuration of several resources" 0 "ConfigMap/ConfigMap: Finished" from --name from --config-file=top.json
+	is "  each is read once" "$((before + 1))" "$(accounts)"
 	is "L30 merged in their order, the file on top" "1 9 high Namespace 7 true" "$(k get configmap from -o 'jsonpath={.data.config}')"
 	has "L30 a live list" "Secret/settings" "$(k get configmap from -o 'jsonpath={.data.secrets}')"
 	cat >parts.yaml <<'END'
@@ -369,6 +374,8 @@ END
 	k annotate deployment grafana-other app.coreos.com/prune=disabled >/dev/null
 	soon "L10 what pruning keeps has no owner any more: the garbage collector would delete it" "2" \
 		k get deployment grafana-other -o 'jsonpath={.spec.replicas}{.metadata.ownerReferences}'
+	stop_runner # of the next one a minute is not over when all is deleted
+	start_runner "${watch[@]}"
 	k delete grafana main --wait=false >/dev/null
 	k wait --for=delete grafana/main --timeout=25s >/dev/null
 	is "L40 it waits for no write that may come late, which took a minute" 0 "$?"

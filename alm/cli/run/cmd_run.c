@@ -58,8 +58,15 @@ static void on_rendered(void *arg, const struct run_rendered *r, const struct er
 static void on_render(void *arg, struct run_render *call)
 {
 	struct run_command *c = arg;
-	struct attempt *x = ARENA_NEW(call->a, struct attempt);
 	run_feedback_begin(c->feedback, call->instance);
+	if (c->tried) {
+		arena_free(call->a);
+		call->a = STEAL(c->tried);
+		call->unit = c->tried_unit;
+		call->done(call, NULL);
+		return;
+	}
+	struct attempt *x = ARENA_NEW(call->a, struct attempt);
 	*x = (struct attempt){c, call};
 	run_renderer_start(c->renderer, call->config ? call->config : call->main, c->ns, call->a,
 			   on_rendered, x);
@@ -76,13 +83,12 @@ struct trial {
 static void on_tried(void *arg, const struct run_rendered *r, const struct error *err)
 {
 	struct trial *t = arg;
-	struct unit *unit;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(UINT32_MAX);
 	t->done = true;
 	if (err)
 		t->err = *err;
 	else if (find_name(t->c, r->rollout, &t->err) >= 0 &&
-		 make(t->c, r, INSTANCE, &unit, &t->err) >= 0 && t->print) {
+		 make(t->c, r, INSTANCE, &t->c->tried_unit, &t->err) >= 0 && t->print) {
 		flat_print(&r->flat, r->rollout_object, &b);
 		(void)term_data(strbuf_str(&b));
 	} else if (!t->err.code && !r->flat.n) {
@@ -95,14 +101,23 @@ static void on_tried(void *arg, const struct run_rendered *r, const struct error
 	loop_stop(t->c->loop);
 }
 
+static void forget_tried(struct run_command *c)
+{
+	if (c->tried)
+		arena_free(STEAL(c->tried));
+}
+
 static int try_render(struct run_command *c, bool print, struct error *err)
 {
-	CLEANUP(arena_freep) struct arena *a = arena_new(CHECK_BYTES);
 	struct trial t = {.c = c, .print = print};
-	run_renderer_start(c->renderer, NULL, c->ns, a, on_tried, &t);
+	c->tried = arena_new(CHECK_BYTES);
+	run_renderer_start(c->renderer, NULL, c->ns, c->tried, on_tried, &t);
 	while (!t.done)
 		loop_run(c->loop);
-	return t.err.code ? error_copy(err, &t.err) : 0;
+	if (!t.err.code)
+		return 0;
+	forget_tried(c);
+	return error_copy(err, &t.err);
 }
 
 /* --- what is told --- */
@@ -160,12 +175,14 @@ static void on_given_up(void *arg, const struct error *why)
 static void on_waits(void *arg, const char *holder)
 {
 	struct run_command *c = arg;
+	forget_tried(c); /* until it holds the Lease that may have changed */
 	run_lease_waits(&c->lease, holder);
 }
 
 static void on_failing(void *arg, const struct error *err)
 {
 	struct run_command *c = arg;
+	forget_tried(c);
 	run_lease_failing(&c->lease, err);
 }
 
@@ -328,6 +345,7 @@ static int run(struct cli *cli, struct error *err)
 	run_renderer_free(c.renderer);
 	run_trigger_free(c.keys);
 	run_free(c.run);
+	forget_tried(&c);
 	run_lease_release(&c.lease);
 	plugins_free(c.plugins);
 	run_feedback_finish(c.feedback);

@@ -36,6 +36,9 @@ struct run_command {
 	struct run *run;
 	struct run_feedback *feedback;
 	struct run_lease lease;
+	struct arena *
+		tried; /* of what was rendered to see what is wrong with it: the first run's; NULL: none */
+	struct unit *tried_unit;
 	struct error *err; /* of a run that ends */
 	bool done, over;
 };

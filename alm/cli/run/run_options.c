@@ -32,7 +32,7 @@ static int read_watch(struct run_command *c, struct error *err)
 	c->watch.touches = !cstr_eq(write, "false");
 	if (file_read_input(file, &b, err) < 0 ||
 	    keymap_read(strbuf_str(&b), file, c->cli->arena, &c->watch.map, err) < 0)
-		return -err->code;
+		return error_wrap(err, "--trigger.resource.config");
 	c->bundle =
 		cli_value(c->cli, "name") ? cli_value(c->cli, "name") : c->watch.map->main->name;
 	return run_name_check(c->bundle, arena_fmt(c->cli->arena, "%s: mainResource", file), err);
@@ -64,7 +64,7 @@ static int read_sql(struct run_command *c, struct error *err)
 				 "and key");
 	if (file_read_input(file, &b, err) < 0 ||
 	    sql_config_read(strbuf_str(&b), file, &c->databases, c->cli->arena, &c->sql, err) < 0)
-		return -err->code;
+		return error_wrap(err, "--trigger.database.config");
 	c->trigger = TRIGGER_KEYED;
 	return name_of_trigger(c, err);
 }

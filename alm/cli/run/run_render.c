@@ -105,7 +105,7 @@ static int read_from(struct run_renderer *r, struct error *err)
 	if (!file)
 		return 0;
 	if (file_read_input(file, &b, err) < 0)
-		return -err->code;
+		return error_wrap(err, "--config-from");
 	return config_from_read(strbuf_str(&b), file, r->cli->arena, &r->from, err);
 }
 
@@ -313,7 +313,7 @@ static int merge_config(struct rendering *x, const struct live_input_found *foun
 	if (file) {
 		if (file_read_input(file, &b, err) < 0 ||
 		    config_parse(strbuf_str(&b), file, &o, err) < 0)
-			return -err->code;
+			return error_wrap(err, "--config-file");
 		layers[n++] = (struct config_layer){file, obj_keep(x->a, o)};
 	}
 	if (config_merge(layers, n, &merged, err) < 0)
@@ -463,7 +463,7 @@ static int begin(struct rendering *x, struct error *err)
 	x->files = (struct files){.a = x->a};
 	if (r->entrypoint &&
 	    tree_read_program(r->entrypoint, r->jpath, r->n_jpath, &x->files, &x->program, err) < 0)
-		return -err->code;
+		return error_wrap(err, "--renderer.jsonnet.entrypoint");
 	return read_live(x, err);
 }
 

@@ -82,6 +82,23 @@ void unit_entry_spare(struct unit_entry *e, const struct obj *row, const struct 
 		e->object = without_scaled(e->object, live, a);
 }
 
+static struct obj *share(const struct obj *map)
+{
+	struct obj *o = obj_map();
+	OBJ_EACH (it, map)
+		obj_set(o, it.key, obj_ref(it.value));
+	return o;
+}
+
+/* Each pass asks for each object: what stays as it is is not copied. */
+static struct obj *in_namespace(const struct obj *o, const char *ns, struct arena *a)
+{
+	struct obj *copy = obj_keep(a, share(o)), *metadata = share(obj_get(o, "metadata"));
+	obj_set_str(metadata, "namespace", ns);
+	obj_set(copy, "metadata", metadata);
+	return copy;
+}
+
 void unit_entry_load(const struct view *v, const struct obj *row, const char *ns,
 		     const char *selector, struct unit_entry *e, struct plan *plan)
 {
@@ -99,9 +116,7 @@ void unit_entry_load(const struct view *v, const struct obj *row, const char *ns
 	if (!e->resource || !namespaced || meta_namespace(o)) {
 		e->object = o;
 	} else {
-		struct obj *copy = obj_keep(v->a, obj_copy(o));
-		obj_set_path(copy, "metadata.namespace", obj_string(ns));
-		e->object = copy;
+		e->object = in_namespace(o, ns, v->a);
 	}
 	e->ns = namespaced ? meta_namespace(e->object) : NULL;
 	look_up(v, selector, e, plan);

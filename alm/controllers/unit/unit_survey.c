@@ -99,10 +99,15 @@ static const char *belongs_to(const struct unit_pass *s, const struct unit_entry
 			      const struct obj *o)
 {
 	const char *bundle = meta_label(o, LABEL_BUNDLE);
+	const char *instance = meta_label(o, LABEL_INSTANCE);
+	bool is_twin = cstr_eq(bundle, s->unit->bundle); /* taken over, each would take it back */
 	if (bundle && !s->job->takes)
 		return arena_fmt(s->v->a,
-				 "%s belongs to bundle %s; --overwrite-ownership takes it over",
-				 unit_entry_text(e, s->v->a), bundle);
+				 "%s belongs to bundle %s%s%s%s; --overwrite-ownership takes it "
+				 "over",
+				 unit_entry_text(e, s->v->a), bundle, is_twin ? ", " : "",
+				 is_twin && instance ? instance : "",
+				 is_twin ? ": each needs a name of its own" : "");
 	const char *app = meta_label(o, LABEL_STRATEGY) ? meta_label(o, LABEL_APP) : NULL;
 	if (!bundle && app && !s->job->takes)
 		return arena_fmt(s->v->a,

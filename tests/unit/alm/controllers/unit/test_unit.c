@@ -95,10 +95,16 @@ static void test_unit__what_is_somebody_elses_is_refused_before_a_write(void **s
 				     "\"metadata\": {\"name\": "
 				     "\"c1\", \"namespace\": \"default\"%s}}}";
 	static const char other[] = ", \"labels\": {\"app.coreos.com/bundle\": \"web\"}";
+	static const char twin[] = ", \"labels\": {\"app.coreos.com/bundle\": \"b\", "
+				   "\"app.coreos.com/instance\": \"default.g1\"}";
 	static const struct {
 		const char *labels, *want;
 		bool adopts, takes;
 	} rows[] = {
+		{twin,
+		 "ConfigMap default/c1 belongs to bundle b, default.g1: each needs a name of its "
+		 "own",
+		 true, false},
 		{"", "ConfigMap default/c1 is there and not managed by ALM", false, true},
 		{other, "ConfigMap default/c1 belongs to bundle web", true, false},
 		{"", NULL, true, false},
