@@ -69,8 +69,7 @@ struct action {
 	const char *ns, *name;
 	const struct obj *body;
 	bool force;
-	bool repairs; /* ACT_APPLY: puts back what somebody has changed (repairs.h) */
-	int stage;    /* of applies */
+	int stage; /* of applies */
 	/* ACT_DELETE: an Observe entry with body follows the answer; NULL: none. Refused alike again
 	 * it has none. Constant. */
 	const struct delete_entry *ends;
