@@ -12,7 +12,7 @@ extern const struct cmd cmd_why, cmd_why_not, cmd_diff, cmd_rbac, cmd_approve, c
 	cmd_upgrade, cmd_rollback;
 extern const struct cmd cmd_top, cmd_install, cmd_status, cmd_dashboard, cmd_retry, cmd_history,
 	cmd_run, cmd_plugins, cmd_uninstall, cmd_bundle;
-extern const struct cmd cmd_observe, cmd_adopt, cmd_keep, cmd_nuke;
+extern const struct cmd cmd_observe, cmd_adopt, cmd_keep, cmd_nuke, cmd_inventory;
 extern const struct cmd cmd_logs, cmd_explain, cmd_convert, cmd_edit;
 extern const struct cmd cmd_crd, cmd_crd_migrate, cmd_catalog;
 extern const struct cmd cmd_audit, cmd_backup, cmd_restore, cmd_version, cmd_completion;

@@ -105,6 +105,7 @@ static void tree_came(void *arg, const struct program_result *r, const struct er
 		return;
 	}
 	g->listing = keep(g, r->output);
+	sha256_hex(g->listing, g->files->tree);
 	const char *oid = git_tree_ignore(g->listing, g->files->a);
 	if (oid)
 		g->run = git_run(g->place, &stage_ignore, STR_NONE,

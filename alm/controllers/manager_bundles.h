@@ -39,6 +39,8 @@ struct bundle_slot {
 	char keys[SHA256_HEX];    /* digest of those that judged it; "": none */
 	char rollout[SHA256_HEX]; /* ... and of the Rollout that it was made with */
 	char config[SHA256_HEX];  /* ... and of what its program was given; "": nothing */
+	char tree[SHA256_HEX];    /* of its files; "": not known */
+	bool lacks;               /* what spec.config.from names was not there */
 	struct error failed;      /* what is wrong with that head */
 	/* It met a limit, which a busy machine meets sooner: times in a row, the last one at. */
 	unsigned limits;

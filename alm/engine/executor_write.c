@@ -7,6 +7,7 @@
 #include "alm/base/log.h"
 #include "alm/engine/executor_run.h"
 #include "alm/engine/intent.h"
+#include "alm/engine/repairs.h"
 #include "alm/engine/view.h"
 #include "alm/obj/event.h"
 #include "alm/obj/json.h"
@@ -353,6 +354,9 @@ static void action_written(void *arg, const struct client_reply *reply)
 		r->changed = r->changed || has_changed(a, reply->body);
 		remember_refusal(r, a, NULL);
 		observe_written(r, c, reply->body);
+		if (a->repairs && !cstr_eq(a->resource_version, meta_resource_version(reply->body)))
+			repairs_note(r->x->c.stash, &a->resource, a->ns, a->name,
+				     loop_now(r->x->c.loop));
 		if (a->type == ACT_PATCH && a->event_type)
 			write_event(r->x, a, 0, meta_resource_version(reply->body));
 	} else if (!(a->type == ACT_CREATE && reply->err->code == E_EXISTS)) {

@@ -69,7 +69,8 @@ struct action {
 	const char *ns, *name;
 	const struct obj *body;
 	bool force;
-	int stage; /* of applies */
+	bool repairs; /* ACT_APPLY: puts back what somebody has changed (repairs.h) */
+	int stage;    /* of applies */
 	/* ACT_DELETE: an Observe entry with body follows the answer; NULL: none. Refused alike again
 	 * it has none. Constant. */
 	const struct delete_entry *ends;

@@ -41,6 +41,7 @@ static const struct cmd *const commands[] = {
 	&cmd_adopt,
 	&cmd_keep,
 	&cmd_nuke,
+	&cmd_inventory,
 	&cmd_rbac,
 	&cmd_approve,
 	&cmd_abort,

@@ -20,6 +20,7 @@
 #include "alm/base/arena.h"
 #include "alm/base/error.h"
 #include "alm/base/flaws.h"
+#include "alm/base/hash.h"
 #include "alm/base/str.h"
 #include "alm/unit/flat.h"
 
@@ -42,6 +43,8 @@ struct files {
 	size_t n, cap, bytes;
 	struct flaws *flaws; /* NULL: the first one ends it */
 	struct obj *refused; /* of a program: {PATH: why}; NULL: manifests alone */
+	char tree
+		[SHA256_HEX]; /* equal: so are all names, modes and bytes of the tree; "": nobody says */
 };
 
 /* Is the entry part of the tree? 1: read it, or what is below it; 0: it is skipped. rules is the

@@ -33,6 +33,7 @@ struct flat_instance {
 	const char *name;   /* a label */
 	const char *folder; /* "apps/web" */
 	const char *ns;     /* of its objects that name none; NULL: as of all others */
+	size_t rank;        /* a smaller one is applied before; equal: as listed */
 };
 
 struct flat_instances {

@@ -139,16 +139,42 @@ static bool has_other_owner(const struct obj *o, const char *main)
 	return false;
 }
 
-bool inventory_claims(const struct obj *o, const char *owner_id, const char *manager,
-		      const char *main)
+static bool claims(const struct obj *o, const struct inventory_owner *owner)
 {
 	const struct obj *managers = obj_path(o, "metadata.managedFields");
-	if (!cstr_eq(meta_annotation(o, ANNOTATION_OWNER_ID), owner_id) || has_other_owner(o, main))
+	if (!cstr_eq(meta_annotation(o, ANNOTATION_OWNER_ID), owner->id) ||
+	    has_other_owner(o, owner->main))
 		return false;
 	for (size_t i = 0; i < obj_len(managers); i++)
-		if (cstr_eq(obj_str(obj_at(managers, i), "manager"), manager))
+		if (cstr_eq(obj_str(obj_at(managers, i), "manager"), owner->manager))
 			return true;
 	return false;
+}
+
+static bool is_book(const struct obj *o, const struct inventory_owner *owner)
+{
+	return cstr_eq(meta_kind(o), "ConfigMap") && cstr_eq(meta_namespace(o), owner->book_ns) &&
+	       cstr_eq(meta_name(o), owner->book);
+}
+
+struct inventory inventory_found(const struct obj *rows, const struct inventory_owner *owner,
+				 struct arena *a)
+{
+	size_t n = obj_len(rows);
+	struct inventory found = {.lines = ARENA_ARRAY(a, struct inventory_line, n + 1)};
+	for (size_t i = 0; i < n; i++) {
+		const struct obj *o = obj_at(rows, i);
+		if (!is_book(o, owner) && claims(o, owner))
+			found.lines[found.n++] =
+				(struct inventory_line){.api_version = meta_api_version(o),
+							.kind = meta_kind(o),
+							.ns = meta_namespace(o),
+							.name = meta_name(o),
+							.uid = meta_uid(o),
+							.digest = INVENTORY_DOUBTFUL,
+							.key = "-"};
+	}
+	return found;
 }
 
 const char *inventory_main(const char *api_version, const char *kind, const char *ns,

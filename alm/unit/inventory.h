@@ -90,11 +90,17 @@ const char *inventory_doubt(const struct inventory_line *l);
  * live as ours (NULL: nothing) was made, whichever is later; without both, now. RFC 3339, UTC, whole
  * seconds. */
 const char *inventory_since(const char *known, const struct obj *ours, const char *now);
-/* Was this object (its metadata) applied by the manager for this owner? What was copied from it has its
- * marks, but was written by somebody else; what a controller made of it is the controller's. main: uid of
- * the object that the unit is run for, which is the owner of what is made for it; NULL: none. */
-bool inventory_claims(const struct obj *o, const char *owner_id, const char *manager,
-		      const char *main);
+/* Lines of those rows (apiVersion, kind, metadata: all that has its labels) that were applied by the manager for this
+ * owner: doubtful, and of no file. What was copied from one has its marks, but was written by somebody else; what a
+ * controller made of it is the controller's. */
+struct inventory_owner {
+	const char *id, *manager;
+	const char *
+		main; /* uid of the object that it is run for, which is the owner of what is made; NULL */
+	const char *book_ns, *book; /* its first ConfigMap, which has the marks, too */
+};
+struct inventory inventory_found(const struct obj *rows, const struct inventory_owner *owner,
+				 struct arena *a);
 /* Sorts what is to be there from now on and says of each line in which piece: where it was, a new one
  * where there is room for it. Pieces stay, if empty. E_LIMIT: INVENTORY_PIECES_MAX of bytes_max each
  * do not take it. */

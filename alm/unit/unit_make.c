@@ -167,7 +167,7 @@ int unit_lay_out(struct unit *u, const struct rollout *rollout, struct arena *a,
 
 struct ordered {
 	const struct flat_object *object;
-	size_t at;
+	size_t at, rank; /* rank: of its instance; 0: of none */
 	struct str kind;
 };
 
@@ -189,6 +189,8 @@ static int place_of(struct str kind)
 static int by_install_order(const void *a, const void *b)
 {
 	const struct ordered *x = a, *y = b;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
 	if (x->object->instance != y->object->instance)
 		return x->object->instance < y->object->instance ? -1 : 1;
 	int px = place_of(x->kind), py = place_of(y->kind);
@@ -233,9 +235,12 @@ static struct obj *make_objects(const struct flat *flat, const struct unit_optio
 {
 	struct obj *list = obj_list();
 	struct ordered *order = ARENA_ARRAY(flat->a, struct ordered, flat->n + 1);
-	for (size_t i = 0; i < flat->n; i++)
-		order[i] = (struct ordered){&flat->objects[i], i,
-					    str_of(meta_kind(flat->objects[i].object))};
+	for (size_t i = 0; i < flat->n; i++) {
+		const struct flat_object *x = &flat->objects[i];
+		const struct flat_instance *whose = flat_instance_of(flat, x);
+		order[i] = (struct ordered){x, i, whose ? whose->rank : 0,
+					    str_of(meta_kind(x->object))};
+	}
 	qsort(order, flat->n, sizeof(*order), by_install_order);
 	for (size_t i = 0; i < flat->n; i++) {
 		char hex[SHA256_HEX];

@@ -38,18 +38,20 @@ push 'one'
 k create namespace blue >/dev/null
 k create namespace green >/dev/null
 three='  instances:
+  - {name: blue, package: "file://site", namespace: blue, needs: [db]}
   - {name: db, package: "file://db"}
-  - {name: blue, package: "file://site", namespace: blue}
   - {name: green, package: "file://site/", namespace: green}'
 bundle "$three"
 sed 's|package: "file://db"|&, values: {a: 1}|' web.yaml | k create -f - >/dev/null
-soon "what is not built is refused, with its field" "spec.instances[0].values: this is not built yet: nothing is applied while it is there; remove it, and do not count on it" message Rendered
+soon "what is not built is refused, with its field" "spec.instances[1].values: this is not built yet: nothing is applied while it is there; remove it, and do not count on it" message Rendered
+sed 's|"file://db"|&, needs: [blue]|' web.yaml | k apply -f - >/dev/null
+soon "a circle of needs is refused" "spec.instances[0].needs: a circle: what it needs needs it, by way of others; take one of these needs away" message Rendered
 sed 's|file://db|oci://db|' web.yaml >oci.yaml
-code "the schema knows its limits" 1 "spec.instances[0].package" k apply -f oci.yaml
+code "the schema knows its limits" 1 "spec.instances[1].package" k apply -f oci.yaml
 sed 's|name: green|name: blue|' web.yaml >twice.yaml
 code "  and that each has a name of its own" 1 "uplicate value" k apply -f twice.yaml
 k apply -f web.yaml >/dev/null 2>&1
-soon "T22 an instance that is not ready" "db=InProgress/1 blue=NotStarted/2 green=NotStarted/2 " instances
+soon "T22 an instance that is not ready, and is needed by another before it in the list" "db=InProgress/1 blue=NotStarted/2 green=NotStarted/2 " instances
 quiet_for 1
 is "T22 holds the next one back; what is of none came first" "db:default/db files:default/base " "$(names)"
 kill -9 "$pid"
@@ -110,7 +112,7 @@ is "  as a whole" "blue:blue/kept blue:blue/site db:default/base db:default/db g
 is "  and each row says so" "db=RolledBack/3 blue=Failed/2 " "$(instances)"
 git -C ssot mv apps/site apps/page
 push 'six'
-soon "a folder that is gone deletes nothing" "spec.instances[1].package: there is no object in a .yaml, .yml or .json file below site/; name the folder that has some, or remove the instance" message Rendered
+soon "a folder that is gone deletes nothing" "spec.instances[0].package: there is no object in a .yaml, .yml or .json file below site/; name the folder that has some, or remove the instance" message Rendered
 is "  all is there" "blue:blue/kept blue:blue/site db:default/base db:default/db green:green/kept " "$(names)"
 k delete bundle web --timeout=120s >/dev/null 2>&1
 is "deleted, all of them go" "blue:blue/kept green:green/kept " "$(names)"

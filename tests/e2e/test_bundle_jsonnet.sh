@@ -52,6 +52,13 @@ k apply -f web.yaml >/dev/null
 soon "L8 L9 a program with libraries and a configuration is applied" "Synced $head" state
 all='a=of the configuration b=of the configuration cluster=default motd=hello region=eu '
 is "as it is built" "$all" "$(there)"
+# A commit that changes nothing below spec.source.git.path.
+echo 'for people' >ssot/README.md
+push 'no object'
+same() { alm audit query --data-dir "$data" --reason RevisionRead -o json | jq -r '.[-1].body.source | "\(.commit) is as \(.sameAs)"'; }
+soon "another commit of the same tree is told" "Synced $head" state
+soon "  and is not rendered again" "$head is as $(git -C ssot rev-parse HEAD~1)" same
+is "  what is there is as it was" "$all" "$(there)"
 sed -i 's/names: \[a, b\]/names: [a]/; s/region: eu/region: us/' web.yaml
 k apply -f web.yaml >/dev/null
 all='a=of the configuration cluster=default motd=hello region=us '
@@ -148,6 +155,11 @@ lacks "  nor by ALM's own" cat "$dir/err" -- hunter2
 k delete secret more >/dev/null
 soon "one that is gone" 1 tells "ValueMissing: spec.config.from: Secret default/more: "
 is "  nothing is applied, nothing pruned" "$all" "$(there)"
+source() { k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="SourceReady")].status} {.status.conditions[?(@.type=="SourceReady")].reason}'; }
+mv "$catalog/ssot.git" "$catalog/away.git"
+soon "  whether git can be read is told all the same" "False SourceUnreachable" source
+mv "$catalog/away.git" "$catalog/ssot.git"
+soon "  and when it can again" "True Fetched" source
 k create secret generic more --from-literal=password=x >/dev/null
 k delete clusterrolebinding deployer >/dev/null
 soon "L30 it is read with the rights of the account" 1 tells "cannot get resource"

@@ -31,6 +31,7 @@ drift() { # NAME: the entries about it
 	alm audit query --data-dir "$data" --reason DriftRepaired -o json |
 		jq -r --arg n "$1" '.[] | select(.subject.name == $n) | "\(.body.what): \(.body.paths // [] | join(" ")) by \(.body.who.via)"'
 }
+both_of() { echo "$(value f) $(k get bundle web -o 'jsonpath={.status.state} {.status.commit}')"; }
 configmap a 1
 configmap b 1
 secret s hush-hush
@@ -94,6 +95,36 @@ bundle
 soon "until it is Owned" gone value b
 soon "by the same commit" "$(synced)" state
 none "and in one process nothing can make it again" k get configmaps -n alm-system -o 'jsonpath={.items[*].data.late}'
+
+# The inventory was lost: what has the marks is found again, by a list of every kind, or not at all (target 9).
+book() { k get configmap inv.web.files -n alm-system -o 'jsonpath={.data.objects}' 2>/dev/null | cut -d ' ' -f 1-5 | sort; }
+had=$(book)
+uids() { k get configmap/a secret/s -o 'jsonpath={.items[*].metadata.uid}'; }
+was=$(uids)
+k create configmap copied --from-literal=v=1 >/dev/null # with the labels, and applied by nobody's bundle
+k label configmap copied app.coreos.com/bundle=web app.coreos.com/instance=files >/dev/null
+k delete configmap inv.web.files -n alm-system >/dev/null
+code "target 9: a dry run finds it" 0 "inventory of bundle web: 2 objects would be named, 2 of them were not in it; " alm inventory rebuild web --dry-run
+none "  and writes nothing" k get configmap inv.web.files -n alm-system -o name --ignore-not-found
+k create serviceaccount few -n kube-system >/dev/null
+k create clusterrole few --verb=get,list --resource=configmaps,namespaces,bundles.app.coreos.com >/dev/null
+k create clusterrolebinding few --clusterrole=few --serviceaccount=kube-system:few >/dev/null
+alm_few() { KUBECONFIG=$few alm inventory rebuild web; }
+few=$dir/few.kubeconfig
+umask 077 && k config view --raw -o json | jq --arg t "$(k create token few -n kube-system)" '.users[0].user = {token: $t}' >"$few"
+code "target 9: one list that fails: not, with the reason" 1 "not rebuilt, as not all could be listed: " alm_few
+none "  nothing is written" k get configmap inv.web.files -n alm-system -o name --ignore-not-found
+code "target 9: alm inventory rebuild" 0 "inventory of bundle web: 2 objects, 2 of them were not in it; " alm inventory rebuild web
+is "target 9: it names what it named" "$had" "$(book)"
+code "  once more there is nothing to find" 0 "; it is as it was" alm inventory rebuild bundle/web
+k delete configmap copied >/dev/null
+configmap c 1
+push 'after it was lost'
+soon "target 9: the next revision" "$(synced)" state
+is "target 9: makes and deletes nothing of what was there" "$was" "$(uids)"
+git -C ssot rm -q c.yaml
+push 'as before'
+soon "  and what was added goes" "$(synced)" state
 
 # prune.mode Namespace: whatever nobody has declared there (R13, R16).
 orphans() { k get bundle web -o 'jsonpath={range .status.orphans[*]}{.kind}/{.name} {end}'; }
@@ -176,6 +207,25 @@ OR_EMPTY=1 lacks "and nothing of its own" k get configmaps,secrets -n alm-system
 bundle '  adopt: Unowned'
 soon "another one takes them over" "$(synced)" state
 is "as they are" "$uid" "$(k get configmap a -o 'jsonpath={.metadata.uid}')"
+
+# Somebody who puts it back, too (fleet.md 5.5).
+configmap f 1
+push 'fought over'
+soon "one more" "$(synced)" state
+for i in 1 2 3 4 5; do
+	k patch configmap f --type=merge --field-manager=operator-x -p "{\"data\":{\"v\":\"x$i\"}}" >/dev/null
+	soon "R6 put back the $i. time" 1 value f
+done
+k patch configmap f --type=merge --field-manager=operator-x -p '{"data":{"v":"x6"}}' >/dev/null
+soon "R6 five times in ten minutes: it says with whom it fights" "Degraded: ConfigMap default/f: data.v changed by operator-x; not put back: it was put back 5 times in 10 minutes, and from then on is once an hour: somebody else writes it, too" ready
+is "  and leaves it for an hour" "x6 RepairFought" "$(value f) $(k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="Drifted")].reason}')"
+fought() { k get events -o 'jsonpath={range .items[?(@.reason=="DriftFought")]}{.type} {.involvedObject.name}: {.message}{"\n"}{end}' | cut -c -50; }
+soon "  an Event of it says so" "Warning f: changed by operator-x: it was put back " fought
+k patch configmap a --type=merge --field-manager=operator-x -p '{"data":{"v":"x"}}' >/dev/null
+soon "  what is not fought over is put back" 4 value a
+configmap f 2
+push 'meant'
+soon "  and so is that, by a revision" "2 Synced $head" both_of
 k delete bundle web --timeout=60s >/dev/null
 is "and deletes them, as that is what it says" gone "$(value a)"
 none "and is gone itself" k get bundles -o name

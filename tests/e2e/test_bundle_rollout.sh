@@ -31,6 +31,7 @@ rollout() { # STEPS
 state() { k get bundle web -o 'jsonpath={.status.state} {.status.commit}'; }
 message() { k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="'"$1"'")].message}'; }
 image() { k get deployment "${1:-web}" --ignore-not-found -o 'jsonpath={.spec.template.spec.containers[0].image}'; }
+invalid() { k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="Rendered")].reason}: {.status.conditions[?(@.type=="Rendered")].message}'; }
 group() { k get bundle web -o 'jsonpath={.status.groups[0].state}: {.status.groups[0].message}' | sed 's/ Pods.*//'; }
 
 web 1
@@ -111,6 +112,17 @@ has "  and the status says so" "alm rollback bundle/web --to head ends that" "$(
 k patch bundle web --type=merge -p '{"spec":{"source":{"git":{"commit":"0123456789012345678901234567890123456789"}}}}' >/dev/null
 soon "a commit that the branch has not is told" "BranchNotFound: commit 012345678901 is not the head of branch \"main\", nor one of the 1000 before it" message SourceReady
 is "  and what is there stays" "web:3" "$(image)"
+code "  and where it was before that nobody knows" 3 "bundle web is at ${third:0:12}, and held at 012345678901, which was never Synced: what was before that is not known; --to COMMIT names one, --to head ends it" back --reason x
+code "  what is there is named by the way that ends" 0 "bundle web goes from 012345678901 to ${third:0:12} alice: web 3; " back --to "$third" --dry-run
+pinned() { k patch bundle web --type=merge -p "{\"spec\":{\"pins\":[{\"group\":\"default\",\"commit\":\"$third\"}]}}" >/dev/null; }
+pinned
+held() { message Ready | grep -o 'spec.pins.0..commit holds it there$'; }
+soon "a pin of the cluster counts before that" 'spec.pins[0].commit holds it there' held
+code "  and nothing else is gone back to" 3 "spec.pins of bundle web says which commit it has" back --to head --reason x
+k patch bundle web --type=merge -p '{"spec":{"pins":[{"cluster":"eu","commit":"'"$third"'"}]}}' >/dev/null
+soon "  there is no other cluster" 'SpecInvalid: spec.pins[0].cluster: "eu": there is no cluster but this one, which is "default" in a group of that name; others are not built yet' invalid
+k patch bundle web --type=merge -p '{"spec":{"pins":null}}' >/dev/null
+soon "a commit that the branch has not, again" "BranchNotFound: commit 012345678901 is not the head of branch \"main\", nor one of the 1000 before it" message SourceReady
 code "followed again" 0 "to the head of its branch, which is followed again" back --to head --reason 'it is mended'
 soon "  the head is there" "Synced $head" state
 code "  once" 3 "follows the head of its branch already" back --to head --reason x

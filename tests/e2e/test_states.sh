@@ -103,6 +103,15 @@ soon "B11 drift beside the autoscaler is repaired" "etcd-operator" k get deploym
 is "B11 and its replicas are left alone" "3" "$(replicas)"
 scaled kubectl 0
 soon "B11 what a person scales comes back" "1" replicas
+# ... five times in ten minutes, those before counted; then it is left for an hour.
+left() { k get apptype etcd -o 'jsonpath={.status.conditions[?(@.type=="Degraded")].reason}: {.status.conditions[?(@.type=="Degraded")].message}'; }
+over() { { [ "$(replicas)" = 1 ] || [[ $(left) = *"5 times"* ]]; } && echo over; }
+for i in 1 2 3 4; do
+	scaled kubectl 0
+	soon "R6 an app's object is put back, or left (try $i)" over over
+done
+scaled kubectl 0
+soon "R6 with whom it fights is told" "DriftNotRepaired: Deployment etcd/etcd-operator changed; not repaired: it was put back 5 times in 10 minutes, and from then on is once an hour: somebody else writes it, too: kubectl" left
 
 # B13: instances whose finalizer needs the operator go before it. Here a loop is the operator.
 k create -f etcd-instance.yaml >/dev/null

@@ -9,8 +9,6 @@
 #include "alm/controllers/fleet/bundle_history.h"
 #include "alm/obj/meta.h"
 
-#define PIN "spec.source.git.commit"
-
 /* Where it is to go; commit NULL: to the head of the branch. */
 struct way {
 	const char *commit, *author, *subject;
@@ -28,17 +26,35 @@ static bool is_whole(const char *s)
 	return (n == 40 || n == 64) && strspn(s, "0123456789abcdef") == n;
 }
 
+/* It is on its way to a commit that was never Synced and is not there yet: where before that is nobody knows. */
+static int check_known(const struct bundle_ask *b, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	const struct obj *entry;
+	const char *pin = obj_str(b->bundle, BUNDLE_PIN),
+		   *now = obj_str(b->bundle, "status.commit");
+	if (!pin || cstr_eq(pin, now) || bundle_history_find(b->bundle, pin, &entry, &why) == 0)
+		return 0;
+	return error_set(
+		err, E_REFUSED,
+		"bundle %s is at %.12s, and held at %.12s, which was never Synced: what was "
+		"before that is not known; --to COMMIT names one, --to head ends it",
+		b->name, now ? now : "-", pin);
+}
+
 static int find(const struct bundle_ask *b, const char *to, struct way *ret, struct error *err)
 {
 	const struct obj *entry = NULL;
 	*ret = (struct way){0};
 	if (cstr_eq(to, "head"))
-		return obj_path(b->bundle, PIN)
+		return obj_path(b->bundle, BUNDLE_PIN)
 			       ? 0
 			       : error_set(err, E_REFUSED,
 					   "bundle %s follows the head of its branch already",
 					   b->name);
 	if (!to) {
+		if (check_known(b, err) < 0)
+			return -err->code;
 		entry = bundle_history_before(b->bundle);
 		if (!entry)
 			return error_set(err, E_REFUSED,
@@ -53,7 +69,7 @@ static int find(const struct bundle_ask *b, const char *to, struct way *ret, str
 	}
 	if (entry)
 		*ret = way_of(entry);
-	if (cstr_eq(ret->commit, obj_str(b->bundle, PIN)))
+	if (cstr_eq(ret->commit, obj_str(b->bundle, BUNDLE_PIN)))
 		return error_set(err, E_REFUSED, "bundle %s is held at %.12s already", b->name,
 				 ret->commit);
 	return 0;
@@ -64,7 +80,7 @@ static struct obj *patch_of(const struct bundle_ask *b, const struct way *w)
 {
 	struct obj *patch = obj_map(), *annotations = obj_map();
 	const char *reason = cli_value(b->c, "reason");
-	obj_set_path(patch, PIN, w->commit ? obj_string(w->commit) : obj_null());
+	obj_set_path(patch, BUNDLE_PIN, w->commit ? obj_string(w->commit) : obj_null());
 	obj_set_str(annotations, ANNOTATION_REASON, reason);
 	obj_set(annotations, ANNOTATION_REASON_FOR,
 		obj_stringf("%lld", (long long)meta_generation(b->bundle) + 1));
@@ -75,8 +91,10 @@ static struct obj *patch_of(const struct bundle_ask *b, const struct way *w)
 static const char *text_of(const struct bundle_ask *b, const struct way *w)
 {
 	struct arena *a = b->c->arena;
-	const char *now = obj_str(b->bundle, "status.commit");
-	const char *from = now ? arena_fmt(a, "%.12s", now) : "-";
+	const char *now = obj_str(b->bundle, "status.commit"),
+		   *pin = obj_str(b->bundle, BUNDLE_PIN);
+	bool stays = pin && cstr_eq(now, w->commit); /* it had not gone yet */
+	const char *from = now ? arena_fmt(a, "%.12s", stays ? pin : now) : "-";
 	if (!w->commit)
 		return arena_fmt(a, "from %s to the head of its branch, which is followed again",
 				 from);
@@ -120,6 +138,12 @@ static int rollback(struct bundle_ask *b, struct error *err)
 {
 	bool only_tried = cli_flag(b->c, "dry-run"), data;
 	struct way w;
+	if (obj_len(obj_path(b->bundle, "spec.pins")))
+		return error_set(
+			err, E_REFUSED,
+			"spec.pins of bundle %s says which commit it has, whatever " BUNDLE_PIN
+			" is; change or remove that",
+			b->name);
 	if (!cstr_eq(cli_value(b->c, "output"), "name") && cli_output_data(b->c, &data, err) < 0)
 		return -err->code;
 	if (find(b, cli_value(b->c, "to"), &w, err) < 0)

@@ -241,11 +241,7 @@ static const char *message_of(const struct view *v, const struct bundle_pass *s)
 	const char *revision =
 		bundle_source_text(s->facts.newer ? s->now.read : s->now.source, v->a);
 	const char *waits = waits_text(v, s);
-	const char *pin = s->spec.commit ? arena_fmt(v->a,
-						     "; spec.source.git.commit holds it there: alm "
-						     "rollback bundle/%s --to head ends that",
-						     s->spec.name)
-					 : "";
+	const char *pin = bundle_source_held(&s->spec, v->a);
 	return arena_fmt(v->a, "%s%s%s%s", revision, pin, *waits ? "; " : "", waits);
 }
 

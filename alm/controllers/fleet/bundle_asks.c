@@ -3,6 +3,7 @@
 #include "alm/base/hash.h"
 #include "alm/base/strbuf.h"
 #include "alm/controllers/app/asks.h"
+#include "alm/controllers/fleet/bundle_history.h"
 #include "alm/controllers/fleet/bundle_steer.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -128,8 +129,8 @@ void bundle_asks_plan(const struct view *v, const struct obj *o, const struct bu
 			tell_idle(v, x, rows[i].idle(v, o, asked, now));
 	}
 	struct obj *pin = obj_keep(v->a, obj_map());
-	obj_set_str(pin, "commit", obj_str(o, "spec.source.git.commit"));
-	(void)add(v, o, plan, "RollbackAsked", "spec.source.git.commit", pin, reason_of(v, o));
+	obj_set_str(pin, "commit", obj_str(o, BUNDLE_PIN));
+	(void)add(v, o, plan, "RollbackAsked", BUNDLE_PIN, pin, reason_of(v, o));
 }
 
 void bundle_rewritten_plan(const struct view *v, const struct obj *o, const struct obj *source,

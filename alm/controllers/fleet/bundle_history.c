@@ -66,7 +66,7 @@ void bundle_history_leave(struct obj *status, const char *pin)
 const struct obj *bundle_history_before(const struct obj *bundle)
 {
 	const struct obj *list = obj_path(bundle, "status.history");
-	const char *pin = obj_str(bundle, "spec.source.git.commit");
+	const char *pin = obj_str(bundle, BUNDLE_PIN);
 	const char *now = pin ? pin : obj_str(bundle, "status.commit");
 	size_t at = newest_of(list, now), n_left = count_left(list, pin);
 	/* one that failed is not in it */

@@ -13,7 +13,8 @@
 #include "alm/obj/obj.h"
 
 #define BUNDLE_HISTORY_MAX  10
-#define BUNDLE_COMMIT_SHORT 7 /* characters of one that name it, at least */
+#define BUNDLE_PIN          "spec.source.git.commit" /* what alm rollback sets */
+#define BUNDLE_COMMIT_SHORT 7                        /* characters of one that name it, at least */
 
 /* The revision is there; the one that is the newest already is no other, and one without a commit is none. */
 void bundle_history_add(struct obj *status, const struct obj *source, int64_t now_ns);

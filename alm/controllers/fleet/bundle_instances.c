@@ -76,13 +76,75 @@ static int read_package(const struct obj *o, size_t i, struct arena *a, struct f
 
 static int check_unbuilt(const struct obj *o, size_t i, struct error *err)
 {
-	static const char *const unbuilt[] = {"version", "digest", "needs", "values", "overrides"};
+	static const char *const unbuilt[] = {"version", "digest", "values", "overrides"};
 	for (size_t k = 0; k < ARRAY_LEN(unbuilt); k++)
 		if (obj_get(o, unbuilt[k]))
 			return invalid(i, unbuilt[k],
 				       "this is not built yet: nothing is applied while it is "
 				       "there; remove it, and do not count on it",
 				       err);
+	return 0;
+}
+
+/* --- what they need --- */
+
+static size_t named(const struct flat_instance *items, size_t n, const char *name)
+{
+	size_t i = 0;
+	while (i < n && !cstr_eq(items[i].name, name))
+		i++;
+	return i;
+}
+
+static int check_needs(const struct obj *list, const struct flat_instance *items, size_t n,
+		       size_t i, struct error *err)
+{
+	const struct obj *needs = obj_get(obj_at(list, i), "needs");
+	if (needs && obj_type(needs) != OBJ_LIST)
+		return invalid(i, "needs", "a list of other instances is wanted, by name", err);
+	for (size_t k = 0; k < obj_len(needs); k++) {
+		const char *name = obj_as_string(obj_at(needs, k));
+		size_t at = named(items, n, name);
+		if (at == n || at == i)
+			return error_set(err, E_INVALID,
+					 "spec.instances[%zu].needs[%zu]: %.60s: want the name of "
+					 "another instance of this Bundle",
+					 i, k, name ? name : "no text");
+	}
+	return 0;
+}
+
+/* All that it needs has its turn already. */
+static bool may_go(const struct obj *list, const struct flat_instance *items, size_t n, size_t i)
+{
+	const struct obj *needs = obj_get(obj_at(list, i), "needs");
+	for (size_t k = 0; k < obj_len(needs); k++)
+		if (!items[named(items, n, obj_as_string(obj_at(needs, k)))].rank)
+			return false;
+	return true;
+}
+
+/* The first of the list that may goes next. Without a need that is the list. */
+static int rank_all(const struct obj *list, struct flat_instance *items, size_t n,
+		    struct error *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (check_needs(list, items, n, i, err) < 0)
+			return -err->code;
+	for (size_t rank = 1; rank <= n; rank++) {
+		size_t i = 0, left = n;
+		while (i < n && (items[i].rank || !may_go(list, items, n, i))) {
+			left = left == n && !items[i].rank ? i : left;
+			i++;
+		}
+		if (i == n)
+			return invalid(
+				left, "needs",
+				"a circle: what it needs needs it, by way of others; take one "
+				"of these needs away",
+				err);
+		items[i].rank = rank;
+	}
 	return 0;
 }
 
@@ -105,6 +167,8 @@ int bundle_instances_read(const struct obj *bundle, struct arena *a, struct flat
 		    read_package(o, i, a, &items[i], err) < 0 || check_unbuilt(o, i, err) < 0)
 			return -err->code;
 	}
+	if (rank_all(list, items, n, err) < 0)
+		return -err->code;
 	*ret = (struct flat_instances){items, n};
 	return 0;
 }
@@ -151,7 +215,8 @@ int bundle_instances_place(const struct bundle_spec *b, struct flat *f,
 	/* what has none now lies in none: of two instances it is the same object */
 	struct flat_instance *bare = ARENA_ARRAY(f->a, struct flat_instance, whose.n);
 	for (size_t i = 0; i < whose.n; i++)
-		bare[i] = (struct flat_instance){whose.items[i].name, whose.items[i].folder, NULL};
+		bare[i] = (struct flat_instance){.name = whose.items[i].name,
+						 .folder = whose.items[i].folder};
 	const struct flat_instances without = {bare, whose.n}, *with = f->instances;
 	f->instances = &without;
 	int rc = flat_sort(f, b->ns, err);

@@ -1,6 +1,7 @@
 /*
  * bundle_instances: spec.instances of a Bundle: parts of it, each the objects below a folder of the tree,
- * applied as listed, each ready before the next begins (fleet.md 4.1). What is below none of these
+ * applied as listed, but for what `needs` puts before, each ready before the next begins (fleet.md 4.1; one after the
+ * other also where two need nothing of each other). What is below none of these
  * folders comes first. Pure. Texts are borrowed from the object.
  *
  * All of a Bundle is one unit: what moves from one instance to another is neither deleted nor made

@@ -21,8 +21,8 @@ void bundle_files_init(const struct bundle_spec *b, struct arena *a, struct file
 static struct obj *cluster(void)
 {
 	struct obj *o = obj_map();
-	obj_set_str(o, "name", "default");
-	obj_set_str(o, "group", "default");
+	obj_set_str(o, "name", BUNDLE_CLUSTER);
+	obj_set_str(o, "group", BUNDLE_CLUSTER);
 	return o;
 }
 

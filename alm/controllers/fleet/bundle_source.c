@@ -1,5 +1,8 @@
 #include "alm/controllers/fleet/bundle_source.h"
 
+#include "alm/controllers/fleet/bundle_history.h"
+#include "alm/controllers/fleet/bundle_spec.h"
+
 #define COMMIT_SHOWN 12
 
 /* Not about what was read: there is none, or it is not taken. */
@@ -45,4 +48,15 @@ const char *bundle_source_text(const struct obj *source, struct arena *a)
 		return "";
 	return arena_fmt(a, "%.*s %s: %s", COMMIT_SHOWN, commit, author ? author : "",
 			 subject ? subject : "");
+}
+
+const char *bundle_source_held(const struct bundle_spec *b, struct arena *a)
+{
+	if (!b->commit)
+		return "";
+	if (!cstr_eq(b->held_by, BUNDLE_PIN))
+		return arena_fmt(a, "; %s holds it there", b->held_by);
+	return arena_fmt(
+		a, "; " BUNDLE_PIN " holds it there: alm rollback bundle/%s --to head ends that",
+		b->name);
 }

@@ -18,5 +18,8 @@ enum bundle_source bundle_source_of(const struct bundle_now *now, const struct o
 const char *bundle_source_reason(const struct outcome *read, enum bundle_source source);
 /* "COMMIT AUTHOR: SUBJECT" of a tree that was read (bundle_now.read); NULL or no commit: "". */
 const char *bundle_source_text(const struct obj *source, struct arena *a);
+/* "; FIELD holds it there", and what ends that; "": it follows its branch. */
+struct bundle_spec;
+const char *bundle_source_held(const struct bundle_spec *b, struct arena *a);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/controllers/fleet/bundle_history.h"
 #include "alm/controllers/fleet/bundle_ignore.h"
 #include "alm/controllers/fleet/bundle_instances.h"
 #include "alm/obj/meta.h"
@@ -107,6 +108,50 @@ static bool is_commit(const char *s)
 	return (n == 40 || n == 64) && strspn(s, "0123456789abcdef") == n;
 }
 
+/* Of the one cluster that there is: the hub itself, in its group of the same name. */
+static int check_pin(const struct obj *pin, size_t i, struct error *err)
+{
+	const char *cluster = obj_str(pin, "cluster"), *group = obj_str(pin, "group");
+	const char *commit = obj_str(pin, "commit"), *of = cluster ? cluster : group;
+	if (!of || (cluster && group) || !commit || !is_commit(commit))
+		return error_set(err, E_INVALID,
+				 "spec.pins[%zu]: {cluster or group, commit} is wanted, the commit "
+				 "by its whole name, as git rev-parse HEAD prints it",
+				 i);
+	return cstr_eq(of, BUNDLE_CLUSTER)
+		       ? 0
+		       : error_set(
+				 err, E_INVALID,
+				 "spec.pins[%zu].%s: \"%.60s\": there is no cluster but this one, "
+				 "which is \"" BUNDLE_CLUSTER
+				 "\" in a group of that name; others are not built yet",
+				 i, cluster ? "cluster" : "group", of);
+}
+
+/* That of the cluster counts before that of its group, and both before spec.source.git.commit. */
+static int read_pins(const struct obj *o, struct arena *a, struct bundle_spec *b, struct error *err)
+{
+	const struct obj *list = obj_path(o, "spec.pins");
+	bool has_cluster = false, has_group = false;
+	if (list && obj_type(list) != OBJ_LIST)
+		return invalid("spec.pins", "a list of {cluster or group, commit} is wanted", err);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *pin = obj_at(list, i);
+		bool is_cluster = obj_has(pin, "cluster");
+		if (check_pin(pin, i, err) < 0)
+			return -err->code;
+		if (is_cluster ? has_cluster : has_group)
+			return error_set(err, E_INVALID, "spec.pins[%zu]: it is pinned twice", i);
+		if (is_cluster || !has_cluster) {
+			b->commit = obj_str(pin, "commit");
+			b->held_by = arena_fmt(a, "spec.pins[%zu].commit", i);
+		}
+		has_cluster = has_cluster || is_cluster;
+		has_group = has_group || !is_cluster;
+	}
+	return 0;
+}
+
 static int read_source(const struct obj *o, struct arena *a, struct bundle_spec *b,
 		       struct error *err)
 {
@@ -131,7 +176,9 @@ static int read_source(const struct obj *o, struct arena *a, struct bundle_spec 
 	if (obj_path(o, "spec.source.git.commit") && !(b->commit && is_commit(b->commit)))
 		return invalid("spec.source.git.commit",
 			       "want the whole name, as git rev-parse HEAD prints it", err);
-	return read_path(path ? path : "", a, &b->path, err);
+	b->held_by = b->commit ? BUNDLE_PIN : NULL;
+	return read_pins(o, a, b, err) < 0 ? -err->code
+					   : read_path(path ? path : "", a, &b->path, err);
 }
 
 /* --- the rest --- */
@@ -223,7 +270,10 @@ static int read_name(const struct obj *o, struct bundle_spec *b, struct error *e
 static int check_unbuilt(const struct obj *o, struct error *err)
 {
 	static const char *const unbuilt[] = {
-		"spec.clusters", "spec.pins", "spec.stages", "spec.timeouts", "spec.values",
+		"spec.clusters",
+		"spec.stages",
+		"spec.timeouts",
+		"spec.values",
 	};
 	for (size_t i = 0; i < ARRAY_LEN(unbuilt); i++)
 		if (obj_path(o, unbuilt[i]))

@@ -10,12 +10,14 @@
 #include "alm/controllers/fleet/bundle_renderer.h"
 #include "alm/unit/flat.h"
 
-#define BUNDLE_NAME_MAX 50 /* bytes: it is part of names and a label */
+#define BUNDLE_NAME_MAX 50        /* bytes: it is part of names and a label */
+#define BUNDLE_CLUSTER  "default" /* the hub itself, and its group */
 
 struct bundle_spec {
 	const char *name;
 	const char *url, *branch, *path, *secret; /* path "": the root; secret NULL: none */
 	const char *commit;      /* read instead of the branch's head; NULL: that */
+	const char *held_by;     /* the field that says so */
 	bool refuses_rewrites;   /* rewrites: Refuse (bundle_accept.h) */
 	const char *hook_secret; /* who knows it may say that there is a push */
 	const char *keys;        /* ConfigMap with the keys that sign the head; NULL: nobody asks */

@@ -12,6 +12,7 @@
 #include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/controllers/strategy/strategy_takeover.h"
 #include "alm/controllers/strategy/strategy_values.h"
+#include "alm/engine/repairs.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 #include "alm/unit/drift.h"
@@ -51,7 +52,8 @@ static void repair_entry(struct strategy_pass *s, const struct unit_entry *e)
 	else
 		plan_apply(s->plan,
 			   install_plan_decorate(s->v, s->app, s->ref, s->install, e, true),
-			   e->group, true);
+			   e->group, true)
+			->repairs = true;
 }
 
 /* What is to be written anew: reported in ret_text. A definition's last move comes with it. */
@@ -86,6 +88,18 @@ static const char *forbidden(struct strategy_pass *s, const struct unit_entry *e
 	return left > 0 ? x->msg : NULL;
 }
 
+/* Somebody else writes it, too, again and again (repairs.h). NULL: nobody does. */
+static const char *fought(struct strategy_pass *s, const struct unit_entry *e)
+{
+	struct drift d;
+	if (plan_await(s->plan, repairs_wait(s->v, e->object, e->ns)) == DONE)
+		return NULL;
+	drift_find(
+		obj_keep(s->v->a, install_plan_decorate(s->v, s->app, s->ref, s->install, e, true)),
+		e->live, CLIENT_FIELD_MANAGER, s->v->a, &d);
+	return d.manager ? arena_fmt(s->v->a, REPAIRS_WHY ": %s", d.manager) : REPAIRS_WHY;
+}
+
 static const char *not_repaired(const struct strategy_pass *s, const char *text, const char *why)
 {
 	return arena_fmt(s->v->a, "%s%snot repaired: %s", text ? text : "", text ? "; " : "", why);
@@ -109,6 +123,8 @@ static enum ensured repair_all(struct strategy_pass *s, const struct unit_entry 
 	size_t written = 0;
 	for (size_t i = 0; i < n; i++) {
 		const char *no = forbidden(s, list[i]);
+		if (!no && !list[i]->is_crd)
+			no = fought(s, list[i]);
 		why = why ? why : no;
 		if (!no)
 			repair_entry(s, list[i]);

@@ -50,13 +50,15 @@ static struct obj *decorate(const struct unit_pass *s, const struct unit_entry *
 
 /* An absent object is applied without force, so that somebody who was faster meets a conflict; ours,
  * and what is taken over, with force and as it was read. */
-void unit_write_object(struct unit_pass *s, const struct unit_entry *e, size_t row, int stage)
+struct action *unit_write_object(struct unit_pass *s, const struct unit_entry *e, size_t row,
+				 int stage)
 {
 	const struct obj *live = unit_found(s, row);
 	struct obj *o = decorate(s, e, row);
 	struct action *x = plan_apply(s->plan, o, stage, live != NULL);
 	if (live)
 		plan_over(s->plan, x, live);
+	return x;
 }
 
 static const char *refusal(const struct acting *x, const struct unit_entry *e)
@@ -209,7 +211,7 @@ static void create_or_update(struct acting *x, const struct unit_entry *e, size_
 		return; /* its deletion brings the key back */
 	x->writes = true;
 	if (!e->unknown && unit_take_over(x->s, row) == DONE)
-		unit_write_object(x->s, e, row, x->stage);
+		(void)unit_write_object(x->s, e, row, x->stage);
 }
 
 /* The canary was good: it goes once the Deployment is as it is wanted, or cannot be made so. */

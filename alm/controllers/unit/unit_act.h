@@ -20,6 +20,7 @@ struct acting {
 /* Lets the step act: failed, waiting and why say how far it is; neither: it is through. */
 void unit_act(struct acting *x);
 /* Plans the write of an object that is wanted. */
-void unit_write_object(struct unit_pass *s, const struct unit_entry *e, size_t row, int stage);
+struct action *unit_write_object(struct unit_pass *s, const struct unit_entry *e, size_t row,
+				 int stage);
 
 #endif

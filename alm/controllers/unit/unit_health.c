@@ -4,6 +4,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/visible.h"
 #include "alm/controllers/unit/unit_pass.h"
+#include "alm/engine/repairs.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 #include "alm/unit/drift.h"
@@ -23,8 +24,8 @@ struct health {
 	bool awaits; /* the answer to a repair: whether what had drifted stays so is not known yet */
 	const char *unhealthy, *drifted;
 	size_t n_unhealthy, n_drifted, n_beyond;
-	bool asks;    /* what it was told is old */
-	bool refused; /* the first of the drifted was to be put back */
+	bool asks;          /* what it was told is old */
+	const char *reason; /* of the first of the drifted */
 };
 
 static const char *clipped(struct arena *a, const char *text)
@@ -37,16 +38,18 @@ static const char *clipped(struct arena *a, const char *text)
 
 /* Why it is not put back; NULL: it is, just now. */
 static const char *why_left(const struct unit_pass *s, const struct unit_entry *e, size_t row,
-			    bool *refused)
+			    const char **ret_reason)
 {
-	*refused = s->job->keeps;
+	*ret_reason = s->job->keeps ? "RepairRefused" : "Reported";
 	if (!s->job->keeps)
 		return "spec.drift is Report";
 	if (s->foreign[row])
 		return "it may be somebody else's; spec.adopt: Unowned takes it over";
 	const struct outcome *no = view_refusal(s->v, e->object, e->ns);
-	if (!no || !no->code)
-		return NULL;
+	if (!no || !no->code) {
+		*ret_reason = "RepairFought";
+		return repairs_wait(s->v, e->object, e->ns) ? REPAIRS_WHY : NULL;
+	}
 	bool stays = error_retry(no->code) == RETRY_NEVER || no->code == E_FORBIDDEN;
 	return stays || no->failures >= TRIES ? no->msg : NULL;
 }
@@ -116,17 +119,17 @@ static void look_for_drift(struct health *h, const struct unit_step *step, size_
 {
 	struct unit_pass *s = h->s;
 	const struct unit_entry *e = &s->entries[row];
-	bool refused;
+	const char *reason;
 	if (!has_drifted(s, step, row))
 		return;
 	h->asks = h->asks || is_old(s, e, row);
-	const char *why = why_left(s, e, row, &refused);
+	const char *why = why_left(s, e, row, &reason);
 	h->awaits = h->awaits || (!why && !is_repaired(s, e));
 	if (why && !e->live)
 		plan_requeue_after(s->plan, LOOK_AGAIN_NS);
 	if (!why || h->n_drifted++)
 		return;
-	h->refused = refused;
+	h->reason = reason;
 	h->drifted = arena_fmt(s->v->a, "%s: %s; not put back: %s", unit_entry_text(e, s->v->a),
 			       clipped(s->v->a, what_drifted(s, e, row)), clipped(s->v->a, why));
 }
@@ -229,7 +232,7 @@ void unit_health(struct unit_pass *s)
 	tell(s->record, "unhealthy", h.unhealthy, h.n_unhealthy + h.n_beyond, s->v->a);
 	tell(s->record, "drifted", h.drifted, h.n_drifted, s->v->a);
 	if (h.drifted)
-		obj_set_str(s->record, "driftedWhy", h.refused ? "RepairRefused" : "Reported");
+		obj_set_str(s->record, "driftedWhy", h.reason);
 	else
 		obj_del(s->record, "driftedWhy");
 }

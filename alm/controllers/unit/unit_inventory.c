@@ -154,35 +154,18 @@ static bool is_lost(const struct unit_pass *s)
 	return marked && !obj_has(s->record, "forgotten");
 }
 
-/* The inventory has the marks of its unit, too. */
-static bool is_book(const struct unit_pass *s, const struct obj *o)
-{
-	return cstr_eq(meta_kind(o), "ConfigMap") &&
-	       cstr_eq(meta_namespace(o), s->job->inventory_ns) &&
-	       cstr_eq(meta_name(o), unit_piece_name(s, 1));
-}
-
 /* Lines of what has the marks of the unit go behind those that are known. */
 static void take_marked(struct unit_pass *s, const struct obj *rows)
 {
 	struct arena *a = s->v->a;
-	size_t n = obj_len(rows);
-	const char *main = meta_uid(s->job->main);
-	struct inventory found = {.lines = ARENA_ARRAY(a, struct inventory_line, n + 1)}, all = {0};
-	for (size_t i = 0; i < n; i++) {
-		const struct obj *o = obj_at(rows, i);
-		if (!is_book(s, o) &&
-		    inventory_claims(o, s->unit->owner_id, s->plan->manager, main))
-			found.lines[found.n++] =
-				(struct inventory_line){.api_version = meta_api_version(o),
-							.kind = meta_kind(o),
-							.ns = meta_namespace(o),
-							.name = meta_name(o),
-							.uid = meta_uid(o),
-							.digest = INVENTORY_DOUBTFUL,
-							.key = "-"};
-	}
-	all.lines = ARENA_ARRAY(a, struct inventory_line, s->had.n + found.n + 1);
+	const struct inventory_owner owner = {.id = s->unit->owner_id,
+					      .manager = s->plan->manager,
+					      .main = meta_uid(s->job->main),
+					      .book_ns = s->job->inventory_ns,
+					      .book = unit_piece_name(s, 1)};
+	const struct inventory found = inventory_found(rows, &owner, a);
+	struct inventory all = {
+		.lines = ARENA_ARRAY(a, struct inventory_line, s->had.n + found.n + 1)};
 	(void)inventory_add_missing(&all, &s->had, &(struct inventory){0}, a);
 	(void)inventory_add_missing(&all, &found, &s->had, a);
 	s->had = all;

@@ -1,11 +1,13 @@
 /* unit_keep: what has drifted since the rollout is put back, and whose it was is told. */
 #include "alm/base/clock.h"
 #include "alm/controllers/unit/unit_act.h"
+#include "alm/engine/repairs.h"
 #include "alm/obj/meta.h"
 #include "alm/unit/drift.h"
 
-/* What is put back, and whose it was: once for each state that somebody left it in. */
-static void tell_drift(struct unit_pass *s, const struct unit_entry *e, size_t row)
+/* What is put back, or is not yet, and whose it was: once for each state that somebody left it in. */
+static struct action *tell_drift(struct unit_pass *s, const struct unit_entry *e, size_t row,
+				 const char *reason, const char *key)
 {
 	struct arena *a = s->v->a;
 	const struct obj *live = unit_found(s, row);
@@ -15,13 +17,31 @@ static void tell_drift(struct unit_pass *s, const struct unit_entry *e, size_t r
 	obj_set_str(body, "what",
 		    arena_fmt(a, "%s %s", unit_entry_text(e, a), live ? "changed" : "is missing"));
 	obj_set_str(body, "bundle", s->unit->bundle);
-	const char *state = live ? meta_resource_version(live)
-				 : arena_fmt(a, "missing:%lld", (long long)s->job->attempt);
-	struct action *x =
-		plan_row(s->plan, "Observe", live ? live : want, "DriftRepaired",
-			 arena_fmt(a, "%s@%s", meta_uid(live) ? meta_uid(live) : "", state), body);
+	struct action *x = plan_row(s->plan, "Observe", live ? live : want, reason, key, body);
 	x->actor = by;
 	s->plan->trigger = "Drift";
+	return x;
+}
+
+static void repair(struct unit_pass *s, const struct unit_entry *e, size_t row)
+{
+	struct arena *a = s->v->a;
+	const struct obj *live = unit_found(s, row);
+	const char *uid = meta_uid(live);
+	const char *state = live ? meta_resource_version(live)
+				 : arena_fmt(a, "missing:%lld", (long long)s->job->attempt);
+	(void)tell_drift(s, e, row, "DriftRepaired", arena_fmt(a, "%s@%s", uid ? uid : "", state));
+	unit_write_object(s, e, row, 0)->repairs = true;
+}
+
+/* Somebody else puts it back, too, to what he wants: that is for a person to end. Once a pause. */
+static void tell_fight(struct unit_pass *s, const struct unit_entry *e, size_t row, int64_t left)
+{
+	struct arena *a = s->v->a;
+	struct action *x = tell_drift(s, e, row, "DriftFought",
+				      arena_fmt(a, "until:%lld", (long long)(s->v->now_ns + left)));
+	x->event_type = "Warning";
+	x->message = x->actor ? arena_fmt(a, "changed by %s: " REPAIRS_WHY, x->actor) : REPAIRS_WHY;
 }
 
 static void put_back(struct unit_pass *s, const struct unit_step *step)
@@ -38,8 +58,11 @@ static void put_back(struct unit_pass *s, const struct unit_step *step)
 		int64_t left = no && no->code ? outcome_retry_in(no, s->v->now_ns) : 0;
 		if (plan_await(s->plan, left) != DONE)
 			continue;
-		tell_drift(s, e, row);
-		unit_write_object(s, e, row, 0);
+		left = repairs_wait(s->v, e->object, e->ns);
+		if (plan_await(s->plan, left) == DONE)
+			repair(s, e, row);
+		else
+			tell_fight(s, e, row, left);
 	}
 }
 

@@ -374,7 +374,7 @@ static struct obj *without_marks(void)
 {
 	static const char *const labels[] = {LABEL_BUNDLE, LABEL_INSTANCE};
 	static const char *const annotations[] = {ANNOTATION_OWNER_ID, ANNOTATION_APPLIED,
-						  ANNOTATION_INTENT};
+						  ANNOTATION_INTENT, ANNOTATION_FENCE};
 	struct obj *patch = obj_map(), *l = obj_map(), *a = obj_map();
 	for (size_t i = 0; i < ARRAY_LEN(labels); i++)
 		obj_set(l, labels[i], obj_null());

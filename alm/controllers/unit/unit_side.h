@@ -13,7 +13,7 @@
  *	 "kept": [texts], "pruned": n, "returned": [texts],
  *	 "waits": what holds a delete, "waitsSinceNs",
  *	 "unhealthy": what was ready and is not since a while, "drifted": what is not as declared and is
- *	 not put back, "driftedWhy": Reported|RepairRefused, "ailing": {object: {"ns"}}: since when,
+ *	 not put back, "driftedWhy": Reported|RepairRefused|RepairFought, "ailing": {object: {"ns"}}: since when,
  *	 "resumed": a process before this one has told some of it, and this one did not look yet, or
  *	 waits for what a server says to its repair,
  *	 "orphans": [{"apiVersion", "kind", "namespace", "name", "uid", "by", "since", "deleteAt",

@@ -312,6 +312,40 @@ static void test_executor_writes__each_answer_of_each_verb(void **state)
 				check_one(verbs[i], &answers[k], refused);
 }
 
+/* What was put back is counted, by the name; what needed no write, or was refused, is not. */
+static void test_executor_writes__counts_what_is_put_back(void **state)
+{
+	static const struct {
+		enum what what;
+		int status;
+		const char *rv;
+		bool repairs, counts;
+	} cases[] = {
+		{OVER, 200, "8", true, true},  {OVER, 200, "7", true, false},
+		{OVER, 409, "8", true, false}, {OVER, 200, "8", false, false},
+		{APPLY, 200, "8", true, true},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fixture f;
+		struct plan p;
+		char body[200];
+		setup(&f);
+		work_fixture_plan(&p);
+		add(&p, cases[i].what, "c");
+		p.head->repairs = cases[i].repairs;
+		(void)snprintf(body, sizeof(body),
+			       "{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\",\"uid\":"
+			       "\"u1\",\"resourceVersion\":\"%s\"},\"reason\":\"Conflict\"}",
+			       cases[i].rv);
+		fake_answer(f.w.transport, "PATCH", MAPS "/c*", cases[i].status, body);
+		work_fixture_run(&f.w, &p);
+		const struct outcome *o = stash_get(f.w.stash, "repaired:/ConfigMap/n/c");
+		assert_int_equal(o != NULL, cases[i].counts);
+		teardown(&f);
+	}
+}
+
 /* The answer of a write may be the last state of the object. */
 static void test_executor_writes__an_answer_that_is_the_end_of_it(void **state)
 {
@@ -597,6 +631,7 @@ int main(void)
 			remove_folder),
 		cmocka_unit_test(test_executor_writes__a_request_has_all_of_its_action),
 		cmocka_unit_test(test_executor_writes__each_answer_of_each_verb),
+		cmocka_unit_test(test_executor_writes__counts_what_is_put_back),
 		cmocka_unit_test(test_executor_writes__an_answer_that_is_the_end_of_it),
 		cmocka_unit_test(test_executor_writes__how_a_delete_ended_has_an_entry),
 		cmocka_unit_test(test_executor_writes__what_changes_nothing_says_so),

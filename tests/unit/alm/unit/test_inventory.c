@@ -302,7 +302,24 @@ static void test_inventory__claims_what_the_manager_applied_for_the_owner(void *
 			obj_append(owners, owner);
 			obj_set_path(o, "metadata.ownerReferences", owners);
 		}
-		assert_int_equal(inventory_claims(o, "id", "alm-run", rows[i].main), rows[i].want);
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 12);
+		CLEANUP(obj_unrefp) struct obj *list = obj_list();
+		const struct inventory_owner whose = {.id = "id",
+						      .manager = "alm-run",
+						      .main = rows[i].main,
+						      .book_ns = "alm-system",
+						      .book = "inv.b.i"};
+		obj_append(list, obj_ref(o));
+		/* the inventory itself has the marks, too */
+		struct obj *book = obj_copy(o);
+		obj_set_str(book, "kind", "ConfigMap");
+		obj_set_path(book, "metadata.namespace", obj_string("alm-system"));
+		obj_set_path(book, "metadata.name", obj_string("inv.b.i"));
+		obj_append(list, book);
+		const struct inventory found = inventory_found(list, &whose, a);
+		assert_int_equal(found.n, rows[i].want);
+		if (found.n)
+			assert_string_equal(found.lines[0].digest, INVENTORY_DOUBTFUL);
 	}
 }
 

@@ -270,7 +270,9 @@ static void test_unit_make__instances_follow_each_other(void **state)
 	static const struct flat_instance ab[] = {{.name = "z", .folder = "crds"},
 						  {.name = "a", .folder = "a"}},
 					  ba[] = {{.name = "a", .folder = "a"},
-						  {.name = "z", .folder = "crds"}};
+						  {.name = "z", .folder = "crds"}},
+					  needs[] = {{.name = "a", .folder = "a", .rank = 2},
+						     {.name = "z", .folder = "crds", .rank = 1}};
 	static const struct {
 		struct flat_instances instances;
 		const char *want;
@@ -283,6 +285,10 @@ static void test_unit_make__instances_follow_each_other(void **state)
 		 "2:Secret/Secret=s.yaml "
 		 "2:a/ConfigMap/ConfigMap=a/cm.yaml 2:a/Deployment/Deployment=a/deploy.yaml "
 		 "2:z/CustomResourceDefinition/CustomResourceDefinition=z/crd.yaml "},
+		{{needs, 2},
+		 "2:Secret/Secret=s.yaml "
+		 "2:z/CustomResourceDefinition/CustomResourceDefinition=z/crd.yaml "
+		 "2:a/ConfigMap/ConfigMap=a/cm.yaml 2:a/Deployment/Deployment=a/deploy.yaml "},
 	};
 	static const char *const files[][2] = {{"a/deploy.yaml", "Deployment"},
 					       {"a/cm.yaml", "ConfigMap"},

@@ -39,7 +39,15 @@ static const struct { const char *list, *want; } rows[] = {
 	{"[{name: a, package: 'file://x/./y'}]", PACKAGE},
 	{"[{name: a, package: 'file://x//y'}]", PACKAGE},
 	{"[{name: a, package: 'file://a', values: {}}]", "spec.instances[0].values: " UNBUILT},
-	{"[{name: a, package: 'file://a', needs: [b]}]", "spec.instances[0].needs: " UNBUILT},
+	{"[{name: a, package: 'file://a', needs: b}]", "spec.instances[0].needs: a list of other instances is wanted, by name"},
+	{"[{name: a, package: 'file://a', needs: [b]}]",
+	 "spec.instances[0].needs[0]: b: want the name of another instance of this Bundle"},
+	{"[{name: a, package: 'file://a', needs: [a]}]",
+	 "spec.instances[0].needs[0]: a: want the name of another instance of this Bundle"},
+	{"[{name: a, package: 'file://a', needs: [{}]}]",
+	 "spec.instances[0].needs[0]: no text: want the name of another instance of this Bundle"},
+	{"[{name: a, package: 'file://a'}, {name: b, package: 'file://b', needs: [a, c]}, {name: c, package: 'file://c', needs: [b]}]",
+	 "spec.instances[1].needs: a circle: what it needs needs it, by way of others; take one of these needs away"},
 };
 /* clang-format on */
 
@@ -71,6 +79,34 @@ static void test_bundle_instances__what_may_be_said(void **state)
 	assert_string_equal(got.items[0].folder, "apps/web");
 	assert_string_equal(got.items[0].ns, "blue");
 	assert_null(got.items[1].ns);
+}
+
+/* What needs others comes after them, and else the list says it. */
+static void test_bundle_instances__who_goes_first(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	static const struct {
+		const char *list;
+		size_t ranks[4];
+	} cases[] = {
+		{"[{name: a, package: 'file://a'}, {name: b, package: 'file://b'}]", {1, 2}},
+		{"[{name: a, package: 'file://a', needs: [d]}, {name: b, package: 'file://b'}, "
+		 "{name: c, package: 'file://c', needs: [b]}, {name: d, package: 'file://d', "
+		 "needs: "
+		 "[c, b]}]",
+		 {4, 1, 2, 3}},
+		{"[{name: a, package: 'file://a', needs: [b]}, {name: b, package: 'file://b'}, "
+		 "{name: c, package: 'file://c'}]",
+		 {2, 1, 3}},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct error err = ERROR_INIT;
+		struct flat_instances got = {0};
+		assert_ok(bundle_instances_read(bundle_of(cases[i].list, a), a, &got, &err), &err);
+		for (size_t k = 0; k < got.n; k++)
+			assert_int_equal(got.items[k].rank, cases[i].ranks[k]);
+	}
 }
 
 /* --- where they lie --- */
@@ -136,6 +172,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bundle_instances__what_may_be_said),
+		cmocka_unit_test(test_bundle_instances__who_goes_first),
 		cmocka_unit_test(test_bundle_instances__where_their_objects_lie),
 		cmocka_unit_test(test_bundle_instances__a_kind_that_nobody_knows),
 	};

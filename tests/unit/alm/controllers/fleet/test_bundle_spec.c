@@ -15,6 +15,12 @@
 #define SWEEP(rest) "{source: {git: {url: 'file:///srv/x'}}, prune: {mode: Namespace, " rest "}}"
 #define WHOLE       "want the whole name, as git rev-parse HEAD prints it"
 
+#define OID        "0123456789abcdef0123456789abcdef01234567"
+#define PINS(list) "{source: {git: {url: 'file:///srv/x'}}, pins: [" list "]}"
+#define PIN                                                                           \
+	"{cluster or group, commit} is wanted, the commit by its whole name, as git " \
+	"rev-parse HEAD prints it"
+
 static const struct {
 	const char *spec, *want; /* NULL: it is taken */
 } rows[] = {
@@ -68,6 +74,17 @@ static const struct {
 	{"{source: {git: {url: 'file:///srv/x', commit: '"
 	 "--upload-pack=id-----------------------'}}}",
 	 "spec.source.git.commit: " WHOLE},
+	{PINS("{cluster: default, commit: " OID "}, {group: default, commit: " OID "}"), NULL},
+	{PINS("{cluster: default, commit: 1234567}"), "spec.pins[0]: " PIN},
+	{PINS("{commit: " OID "}"), "spec.pins[0]: " PIN},
+	{PINS("{cluster: default, group: default, commit: " OID "}"), "spec.pins[0]: " PIN},
+	{PINS("{cluster: default, commit: " OID "}, {cluster: default, commit: " OID "}"),
+	 "spec.pins[1]: it is pinned twice"},
+	{PINS("{group: prod, commit: " OID "}"),
+	 "spec.pins[0].group: \"prod\": there is no cluster but this one, which is \"default\" in "
+	 "a group of that name; others are not built yet"},
+	{"{source: {git: {url: 'file:///srv/x'}}, pins: {}}",
+	 "spec.pins: a list of {cluster or group, commit} is wanted"},
 	{"{source: {git: {url: 'file:///srv/x'}}, rolloutRef: {name: careful}}", NULL},
 	{"{source: {git: {url: 'file:///srv/x'}}, rolloutRef: {}}",
 	 "spec.rolloutRef.name: want a Rollout"},
@@ -122,6 +139,39 @@ static void test_bundle_spec__what_is_refused(void **state)
 		struct bundle_spec b;
 		int r = bundle_spec_read(bundle(a, rows[i].spec), a, &b, &err);
 		assert_string_equal(r < 0 ? err.msg : "", rows[i].want ? rows[i].want : "");
+	}
+}
+
+/* That of the cluster, wherever it stands, then that of its group, then that of the source. */
+static void test_bundle_spec__which_pin_counts(void **state)
+{
+	(void)state;
+	static const char other[] = "ffffffffffffffffffffffffffffffffffffffff";
+	static const struct {
+		const char *list, *commit, *held_by;
+	} cases[] = {
+		{"[]", OID, "spec.source.git.commit"},
+		{"[{group: default, commit: ffffffffffffffffffffffffffffffffffffffff}]", other,
+		 "spec.pins[0].commit"},
+		{"[{cluster: default, commit: ffffffffffffffffffffffffffffffffffffffff}, {group: "
+		 "default, commit: " OID "}]",
+		 other, "spec.pins[0].commit"},
+		{"[{group: default, commit: " OID "}, {cluster: default, commit: "
+		 "ffffffffffffffffffffffffffffffffffffffff}]",
+		 other, "spec.pins[1].commit"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		struct error err = ERROR_INIT;
+		struct bundle_spec b;
+		struct obj *o =
+			bundle(a, arena_fmt(a,
+					    "{source: {git: {url: 'file:///srv/x', commit: " OID
+					    "}}, pins: %s}",
+					    cases[i].list));
+		assert_ok(bundle_spec_read(o, a, &b, &err), &err);
+		assert_string_equal(b.commit, cases[i].commit);
+		assert_string_equal(b.held_by, cases[i].held_by);
 	}
 }
 
@@ -310,6 +360,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bundle_spec__what_is_refused),
+		cmocka_unit_test(test_bundle_spec__which_pin_counts),
 		cmocka_unit_test(test_bundle_spec__the_account_is_read_whatever_else_is_wrong),
 		cmocka_unit_test(test_bundle_spec__a_long_name_is_no_label),
 		cmocka_unit_test(test_bundle_spec__objects_elsewhere),

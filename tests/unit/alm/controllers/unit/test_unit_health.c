@@ -6,6 +6,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/controllers/unit/unit_pass.h"
+#include "alm/engine/repairs.h"
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
 #include "tests/lib/unit_fixture.h"
@@ -329,6 +330,64 @@ static void test_unit_health__what_is_there_is_not_said_to_be_missing(void **sta
 	}
 }
 
+/* c1 with what somebody else writes, who never gives up, seen by one reconcile; is it put back? */
+static bool is_put_back(struct unit_fixture *x)
+{
+	const struct resource maps = {.group = "", .version = "v1", .kind = "ConfigMap"};
+	set_live(x, "data.v", obj_string("theirs"));
+	set_manager(x, "operator-x");
+	unit_fixture_pass(x);
+	const struct action *a = view_fake_action(&x->f, ACT_APPLY, "ConfigMap", "c1");
+	if (a) {
+		assert_true(a->repairs);
+		repairs_note(x->f.stash, &maps, "default", "c1", x->f.view.now_ns);
+	}
+	return a != NULL;
+}
+
+/* Two who each put back what the other does: it ends with a word to a person (fleet.md 5.5). */
+static void test_unit_health__a_fight_with_another_controller(void **state)
+{
+	(void)state;
+	struct unit_fixture x;
+	settled(&x, true);
+	for (int i = 0; i < REPAIRS_MAX; i++) {
+		assert_true(is_put_back(&x));
+		assert_false(obj_has(x.job.record, "drifted"));
+		assert_string_equal(view_fake_action(&x.f, ACT_ROW, NULL, NULL)->reason,
+				    "DriftRepaired");
+		x.f.view.now_ns += NS_PER_S;
+	}
+	assert_false(is_put_back(&x));
+	assert_string_equal(obj_str(x.job.record, "drifted"),
+			    "ConfigMap default/c1: data.v changed by operator-x; not put back: it "
+			    "was put back 5 times in 10 minutes, and from then on is once an "
+			    "hour: somebody else writes it, too");
+	assert_string_equal(obj_str(x.job.record, "driftedWhy"), "RepairFought");
+	assert_int_equal(x.f.plan.requeue_after_ns, REPAIRS_PAUSE_NS - NS_PER_S);
+	const struct action *row = view_fake_action(&x.f, ACT_ROW, NULL, NULL);
+	assert_string_equal(row->reason, "DriftFought");
+	assert_string_equal(row->event_type, "Warning");
+	assert_non_null(strstr(row->message, "changed by operator-x: it was put back 5 times"));
+	const char *key = arena_strdup(x.a, row->key);
+	/* the same word while it lasts, whatever he writes meanwhile */
+	x.f.view.now_ns += NS_PER_MIN;
+	assert_false(is_put_back(&x));
+	assert_string_equal(view_fake_action(&x.f, ACT_ROW, NULL, NULL)->key, key);
+	/* what others change is put back as ever */
+	set_field(&x, "c0", "data.v", obj_string("theirs"));
+	unit_fixture_pass(&x);
+	assert_non_null(view_fake_action(&x.f, ACT_APPLY, "ConfigMap", "c0"));
+	view_fake_perform(&x.f);
+	x.f.view.now_ns += REPAIRS_PAUSE_NS;
+	assert_true(is_put_back(&x));
+	unit_fixture_pass(&x);
+	/* he has given up */
+	set_live(&x, "data.v", obj_string("1"));
+	assert_string_equal(told(&x, "drifted"), "");
+	unit_fixture_release(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +401,7 @@ int main(void)
 		cmocka_unit_test(test_unit_health__more_than_are_remembered),
 		cmocka_unit_test(test_unit_health__what_deletes_itself_is_no_drift),
 		cmocka_unit_test(test_unit_health__what_is_there_is_not_said_to_be_missing),
+		cmocka_unit_test(test_unit_health__a_fight_with_another_controller),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
