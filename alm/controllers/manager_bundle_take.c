@@ -41,6 +41,7 @@ static int take_flat(struct bundle_slot *s, const struct obj *rendered, struct u
 		return -err->code;
 	o.rollout = r->rollout.rollout;
 	o.rollout_text = r->rollout.text;
+	o.hidden = bundle_input_hidden(&r->input, rendered, r->a);
 	if (bundle_make(&r->spec, rendered, &scopes, &o, r->a, NULL, &made, err) < 0)
 		return bundle_render_mute(&r->spec, &r->input, err);
 	*ret = made.unit;

@@ -272,6 +272,8 @@ static const struct obj *make_doc(const struct flat *flat, const struct unit_opt
 	obj_set(doc, "objects", make_objects(flat, o));
 	if (o->rollout_text)
 		obj_set(doc, "rollout", obj_ref(o->rollout_text));
+	if (obj_len(o->hidden))
+		obj_set(doc, "hidden", obj_ref(o->hidden));
 	return doc;
 }
 
@@ -288,6 +290,7 @@ static void make_digest(struct unit *u)
 		obj_append(rows, row);
 	}
 	obj_set(d, "objects", rows);
+	obj_del(d, "hidden");
 	json_digest(d, u->digest);
 }
 

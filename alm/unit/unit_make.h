@@ -60,6 +60,9 @@ struct unit_options {
 	const char *ns;                      /* of objects that have none */
 	const struct rollout *rollout;       /* NULL: none */
 	const struct obj *rollout_text;      /* it, as it was written; NULL: none */
+	/* Texts that no message may show (secrets.h), kept in the document; NULL: none. They are no part
+	 * of what the unit is: its digest does not know them. */
+	const struct obj *hidden;
 	struct unit_digest digest;
 };
 

@@ -149,6 +149,10 @@ said='the words of its error are not shown, as they may have values of the Secre
 secretly "RenderFailed: main.jsonnet: Invalid: $said" "{ [c.password]: 'x' }"
 secretly "RenderFailed: $said; main.jsonnet:1:" "error '\n\tmain.jsonnet:7' + c.password + '\n\t' + c.password + ':1'"
 secretly "RenderFailed: main.jsonnet: Invalid: $said" "{ objects: { m: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' } } }, rollout: { apiVersion: 'app.coreos.com/v1alpha1', kind: 'Rollout', metadata: { name: 'r' }, spec: { groups: [{ name: 'g', steps: [{ object: 'm', action: c.password }] }] } } }"
+printf '%s\n' "local c = import 'alm-runtime/config'; { s: { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec: { type: c.password, ports: [{ port: 1 }] } } }" >ssot/apps/main.jsonnet
+push 'a value in an object'
+refusal() { k get bundle web -o json | jq '[.status.conditions[].message | select(contains("value: \"(hidden)\": supported values"))] | length'; }
+soon "  nor by the words of a server that refuses it" 1 refusal
 lacks "  is not told" k get bundle web -o json -- hunter2
 lacks "  nor by the log" alm audit query --data-dir "$data" -o json -- hunter2
 lacks "  nor by ALM's own" cat "$dir/err" -- hunter2

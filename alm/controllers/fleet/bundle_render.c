@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/engine/secrets.h"
 #include "alm/obj/json.h"
 #include "alm/render/flat_job.h"
 
@@ -29,12 +30,46 @@ static struct obj *cluster(void)
 /* --- configuration --- */
 
 /* Of a Secret, too, that is named as any resource. */
+static bool is_secret(const struct config_from *f)
+{
+	return f->type == FROM_SECRET || cstr_eq(f->kind, "Secret");
+}
+
 static bool has_secret(const struct config_sources *from)
 {
 	for (size_t i = 0; i < from->n; i++)
-		if (from->items[i].type == FROM_SECRET || cstr_eq(from->items[i].kind, "Secret"))
+		if (is_secret(&from->items[i]))
 			return true;
 	return false;
+}
+
+/* A member of its own, so that no name of the Secret's is taken for that of an object's field; a Secret as it is
+ * has its values in base64, of which a program may make texts. */
+static struct obj *answer(const struct obj *layer)
+{
+	struct obj *o = obj_map();
+	bool is_object = cstr_eq(obj_str(layer, "kind"), "Secret");
+	if (is_object)
+		obj_set(o, "value", obj_ref(layer));
+	else
+		obj_set_path(o, "value.layer", obj_ref(layer));
+	return o;
+}
+
+static const struct obj *secret_layers(const struct config_sources *from,
+				       const struct config_layer *layers, size_t n, struct arena *a)
+{
+	struct obj *list = obj_keep(a, obj_list());
+	for (size_t i = 0; i < n && i < from->n; i++)
+		if (is_secret(&from->items[i]) && layers[i].value)
+			obj_append(list, answer(layers[i].value));
+	return list;
+}
+
+const struct obj *bundle_input_hidden(const struct bundle_input *in, const struct obj *rendered,
+				      struct arena *a)
+{
+	return in->secrets ? obj_keep(a, secrets_looked_up(in->secrets, rendered)) : NULL;
 }
 
 int bundle_input_make(const struct bundle_spec *b, const struct config_layer *layers, size_t n,
@@ -47,6 +82,8 @@ int bundle_input_make(const struct bundle_spec *b, const struct config_layer *la
 		all[i + 1] = layers[i];
 	if (config_merge(all, n + 1, &merged, err) < 0)
 		return error_set_reason(err, REASON_VALUE_MISSING);
+	if (in.is_secret)
+		in.secrets = secret_layers(&b->renderer.from, layers, n, a);
 	in.config = merged ? obj_keep(a, merged) : NULL;
 	if (merged)
 		json_digest(merged, in.digest);

@@ -17,6 +17,7 @@ struct bundle_input {
 	const struct obj *config; /* all layers as one; NULL: none */
 	char digest[SHA256_HEX];  /* of it; "": none */
 	bool is_secret;           /* something of it is of a Secret */
+	const struct obj *secrets; /* what is_secret is about: [{"value"}] (secrets.h); NULL: none */
 	const struct obj *files;  /* paths of those that may stand in an error then; NULL: none */
 };
 /* layers: of what spec.config.from names, over spec.config.values. Errors are ValueMissing. */
@@ -29,6 +30,9 @@ void bundle_input_blame(struct error *err);
 /* What call->done gets is for bundle_make(), after bundle_render_hide(). */
 void bundle_render_start(const struct bundle_spec *b, struct sandbox *s, const struct files *f,
 			 const struct bundle_input *in, struct render_call *call);
+/* The texts of those Secrets that are in what was rendered: a unit's "hidden". In the arena; NULL: none. */
+const struct obj *bundle_input_hidden(const struct bundle_input *in, const struct obj *rendered,
+				      struct arena *a);
 /* Of a program that says no: its words may have values of the Secrets that it was given. */
 void bundle_render_hide(const struct bundle_input *in, struct obj *rendered);
 /* Any other error of rendering, or of bundle_make(): with a Secret its code, its reason and the program alone are
