@@ -62,7 +62,7 @@ jobs() {
 	echo "sim__random_faults_on_alm_run_for_objects --scenario resource --runs $few"
 	echo "sim__random_faults_on_a_canary --scenario canary --runs $(((few + 6) / 7))"
 	echo "sim__random_faults_on_what_nobody_declared --scenario sweep --runs $(((few + 4) / 5))"
-	echo "sim__random_faults_on_a_bundle --scenario bundle --runs $(((few + 9) / 10))"
+	echo "sim__random_faults_on_a_bundle --scenario bundle --runs $(((few + 1) / 2))"
 	echo "sim__a_crash_at_writes_of_a_bundle_that_sweeps --scenario bundle-sweep --crash-only --writes-only --every $((every * 16))"
 	echo "sim__two_alm_run_of_one_bundle --scenario pair --runs $(((few + 4) / 5))"
 	for s in remove drift resource; do
