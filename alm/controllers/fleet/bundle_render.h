@@ -17,8 +17,9 @@ struct bundle_input {
 	const struct obj *config; /* all layers as one; NULL: none */
 	char digest[SHA256_HEX];  /* of it; "": none */
 	bool is_secret;           /* something of it is of a Secret */
-	const struct obj *secrets; /* what is_secret is about: [{"value"}] (secrets.h); NULL: none */
-	const struct obj *files;  /* paths of those that may stand in an error then; NULL: none */
+	const struct obj
+		*secrets;        /* what is_secret is about: [{"value"}] (secrets.h); NULL: none */
+	const struct obj *files; /* paths of those that may stand in an error then; NULL: none */
 };
 /* layers: of what spec.config.from names, over spec.config.values. Errors are ValueMissing. */
 int bundle_input_make(const struct bundle_spec *b, const struct config_layer *layers, size_t n,
