@@ -10,6 +10,12 @@
 #define HIDDEN         "(hidden)"
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 
+#define FINDER_BITS      14
+#define FINDER_HEADS     (1 << FINDER_BITS)
+#define FINDER_STEPS_MAX ((size_t)16 << 20)
+/* More, and a plan's "hidden" is [true]: its messages are hidden as a whole. Each is five texts to search for. */
+#define LOOKED_UP_MAX 2000
+
 void secrets_init(struct secrets *s, struct arena *a)
 {
 	*s = (struct secrets){.a = a};
@@ -56,6 +62,16 @@ static void add_base64(struct secrets *s, struct str text)
 	}
 }
 
+/* As JSON and the %q of a server's messages have it, if that is another text. */
+static struct str quoted(struct str text, struct arena *a)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(8 * SECRET_BYTES_MAX);
+	json_quote(text, &b);
+	if (b.len == text.len + 2)
+		return text;
+	return str_n(arena_memdup(a, b.buf + 1, b.len - 2), b.len - 2);
+}
+
 /* A key in PEM is looked for line by line. */
 static void add_text(struct secrets *s, struct str text)
 {
@@ -65,6 +81,7 @@ static void add_text(struct secrets *s, struct str text)
 		if (line.len < SECRET_BYTES_MIN || line.len > SECRET_BYTES_MAX)
 			continue;
 		add(s, line);
+		add(s, quoted(line, s->a));
 		add_base64(s, line);
 	}
 }
@@ -137,11 +154,18 @@ void secrets_add_answers(struct secrets *s, const struct obj *answers)
 	}
 }
 
+static void add_hidden(struct secrets *s, const struct obj *list)
+{
+	for (size_t i = 0; i < obj_len(list); i++)
+		s->over = s->over || obj_type(obj_at(list, i)) == OBJ_BOOL; /* MANY */
+	add_leaves(s, list, false);
+}
+
 void secrets_add_plan(struct secrets *s, const struct obj *doc)
 {
 	static const char *const lists[] = {"objects", "hooks"};
 	secrets_add_values(s, obj_get(doc, "config"));
-	add_leaves(s, obj_get(doc, "hidden"), false);
+	add_hidden(s, obj_get(doc, "hidden"));
 	for (size_t l = 0; l < ARRAY_LEN(lists); l++) {
 		const struct obj *list = obj_get(doc, lists[l]);
 		for (size_t i = 0; i < obj_len(list); i++)
@@ -164,19 +188,84 @@ void secrets_copy(struct secrets *s, const struct secrets *from)
 	s->over = s->over || from->over;
 }
 
+/* --- what of many texts a long one has --- */
+
+/* By their first bytes, so the long text is walked once, however many there are. */
+struct finder {
+	const struct secrets *s;
+	uint32_t *heads; /* 1 + the first item of a hash; 0: none */
+	uint32_t *next;  /* of each item, alike */
+	bool *found;
+};
+
+static size_t hash_of(const char *p)
+{
+	uint64_t k = 0;
+	memcpy(&k, p, SECRET_BYTES_MIN);
+	return (size_t)((k * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - FINDER_BITS));
+}
+
+static void finder_init(struct finder *f, const struct secrets *s)
+{
+	*f = (struct finder){.s = s};
+	f->heads = ARENA_ARRAY(s->a, uint32_t, FINDER_HEADS);
+	f->next = ARENA_ARRAY(s->a, uint32_t, s->n);
+	f->found = ARENA_ARRAY(s->a, bool, s->n);
+	for (size_t i = 0; i < s->n; i++) {
+		size_t h = hash_of(s->items[i].ptr);
+		f->next[i] = f->heads[h];
+		f->heads[h] = (uint32_t)i + 1;
+	}
+}
+
+/* False: that would take too long, as many begin alike. */
+static bool finder_walk(struct finder *f, struct str text)
+{
+	size_t steps = 0;
+	for (size_t at = 0; at + SECRET_BYTES_MIN <= text.len; at++) {
+		uint32_t k = f->heads[hash_of(text.ptr + at)];
+		for (; k && ++steps <= FINDER_STEPS_MAX; k = f->next[k - 1]) {
+			struct str item = f->s->items[k - 1];
+			if (!f->found[k - 1] && item.len <= text.len - at &&
+			    memcmp(item.ptr, text.ptr + at, item.len) == 0)
+				f->found[k - 1] = true;
+		}
+		if (steps > FINDER_STEPS_MAX)
+			return false;
+	}
+	return true;
+}
+
+/* In the text it is as JSON quotes it; a message may have either. */
+static void find_unquoted(struct finder *f)
+{
+	for (size_t i = 1; i < f->s->n; i++)
+		if (f->found[i] && str_eq(f->s->items[i], quoted(f->s->items[i - 1], f->s->a)))
+			f->found[i - 1] = true;
+}
+
 struct obj *secrets_looked_up(const struct obj *answers, const struct obj *rendered)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(TEXT_BYTES_MAX);
 	struct obj *list = obj_list();
 	struct secrets s;
+	struct finder f;
 	secrets_init(&s, a);
 	secrets_add_answers(&s, answers);
 	if (!s.n)
 		return list;
 	CLEANUP(xfreep) char *text = json_text(rendered);
-	for (size_t i = 0; i < s.n; i++)
-		if (str_contains(str_of(text), s.items[i]) && utf8_valid(s.items[i]))
+	finder_init(&f, &s);
+	bool knows = !s.over && finder_walk(&f, str_of(text));
+	find_unquoted(&f);
+	for (size_t i = 0; knows && i < s.n; i++)
+		if (f.found[i] && utf8_valid(s.items[i]))
 			obj_append(list, obj_stringn(s.items[i]));
+	if (knows && obj_len(list) <= LOOKED_UP_MAX)
+		return list;
+	obj_unref(list);
+	list = obj_list();
+	obj_append(list, obj_bool(true)); /* MANY */
 	return list;
 }
 

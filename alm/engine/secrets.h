@@ -3,7 +3,7 @@
  *
  * A set is filled from what a reconcile has at hand: values under the keys of the redaction policy,
  * the Secrets of an install plan, what templates looked up. Of each it knows the text, its lines,
- * and its base64 at the three places it can have in a longer one. Taken out of a text are whole
+ * how JSON quotes it, and its base64 at the three places it can have in a longer one. Taken out of a text are whole
  * occurrences, the beginning of one where the text was cut, and the user info of any URL; what a
  * template has rewritten otherwise cannot be known again. The messages of statuses and entries pass
  * through in plan.c, errors where they enter the executor: Events, logs, conditions, and the
@@ -45,7 +45,8 @@ const char *secrets_hide(const struct secrets *s, const char *text);
 void secrets_hide_error(const struct secrets *s, struct error *err);
 /* A copy whose texts (all: every one; else those of message and detail) are hidden. Owned. */
 struct obj *secrets_hide_texts(const struct secrets *s, const struct obj *o, bool all);
-/* The texts of answers that rendered has, plain or in base64: a plan's "hidden". Owned. */
+/* The texts of answers that rendered has, plain or in base64: a plan's "hidden", or [true] where they are too many.
+ * The time is that of one walk over rendered. Owned. */
 struct obj *secrets_looked_up(const struct obj *answers, const struct obj *rendered);
 
 #endif

@@ -97,7 +97,8 @@ cat "$log"/*.time | sort -rn >"$log/times"
 again() {
 	while read -r prog; do
 		name=$(basename "$prog")
-		if read -r _ f _ <"$log/$name.log.count" && [ "$f" -gt 0 ]; then printf '%s\n' "$prog"; fi
+		if read -r _ f _ <"$log/$name.log.count" && [ "$f" -gt 0 ] && # what a sanitizer finds is no chance
+			! grep -qE 'ERROR: (Address|Leak)Sanitizer|runtime error:' "$log/$name.log" "$log/$name.log.err"; then printf '%s\n' "$prog"; fi
 	done <"$log/beside"
 }
 again >"$log/again"

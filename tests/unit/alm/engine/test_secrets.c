@@ -1,6 +1,8 @@
 /* What a pass knows to be secret is in no message that it makes. */
 #include "tests/lib/test.h"
 
+#include <string.h>
+
 #include "alm/engine/plan.h"
 #include "alm/engine/secrets.h"
 #include "alm/obj/json.h"
@@ -47,6 +49,69 @@ static void test_secrets__of_values_are_those_under_policy_keys(void **state)
 	};
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
 		assert_string_equal(secrets_hide(&s, table[i].text), table[i].want);
+}
+
+/* A value stands in JSON, and in the words of a server, as %q has it, and in others as it is. */
+static void test_secrets__as_json_quotes_them(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(BYTES_MAX);
+	struct secrets s;
+	struct obj *answers = parse(a, "[{\"value\":{\"layer\":{\"password\":\"pa\\\"ss\\\\word1\","
+				       "\"other\":\"not in it\"}}}]");
+	const struct obj *rendered = parse(a, "{\"a\":{\"type\":\"pa\\\"ss\\\\word1\"}}");
+	struct obj *doc = obj_keep(a, obj_map());
+	obj_set(doc, "hidden", secrets_looked_up(answers, rendered));
+	secrets_init(&s, a);
+	secrets_add_plan(&s, doc);
+	assert_string_equal(secrets_hide(&s, "value: \"pa\\\"ss\\\\word1\": no"),
+			    "value: \"(hidden)\": no");
+	assert_string_equal(secrets_hide(&s, "value pa\"ss\\word1, not in it"),
+			    "value (hidden), not in it");
+}
+
+/* More than a message is searched for: none is shown. */
+static void test_secrets__too_many_hide_all(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(BYTES_MAX);
+	static const size_t numbers[] = {100, 2100, 21000};
+	for (size_t k = 0; k < ARRAY_LEN(numbers); k++) {
+		struct secrets s;
+		struct obj *o = obj_keep(a, obj_map()), *answers = obj_keep(a, obj_list());
+		for (size_t i = 0; i < numbers[k]; i++)
+			obj_set(o, arena_fmt(a, "k%zu", i), obj_stringf("value-%zu-x", i));
+		struct obj *answer = obj_map();
+		obj_set_path(answer, "value.layer", obj_ref(o));
+		obj_append(answers, answer);
+		struct obj *doc = obj_keep(a, obj_map());
+		obj_set(doc, "hidden", secrets_looked_up(answers, o));
+		secrets_init(&s, a);
+		secrets_add_plan(&s, doc);
+		bool all = !strncmp(secrets_hide(&s, "plain"), "(hidden): more", 14);
+		assert_int_equal(all, numbers[k] > 2000);
+		assert_null(strstr(secrets_hide(&s, "it is value-77-x"), "value-77"));
+	}
+}
+
+/* The time is that of one walk: many that begin alike end it. */
+static void test_secrets__that_begin_alike(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(BYTES_MAX);
+	struct obj *o = obj_keep(a, obj_map()), *answers = obj_keep(a, obj_list());
+	for (size_t i = 0; i < 3000; i++)
+		obj_set(o, arena_fmt(a, "k%zu", i), obj_stringf("aaaaaa%zu", i));
+	for (size_t i = 0; i < 1 << 20; i++)
+		strbuf_addc(&b, 'a');
+	struct obj *answer = obj_map(), *rendered = obj_keep(a, obj_map());
+	obj_set_path(answer, "value.layer", obj_ref(o));
+	obj_append(answers, answer);
+	obj_set_str(rendered, "text", b.buf);
+	struct obj *list = obj_keep(a, secrets_looked_up(answers, rendered));
+	assert_int_equal(obj_len(list), 1);
+	assert_int_equal(obj_type(obj_at(list, 0)), OBJ_BOOL);
 }
 
 static void test_secrets__of_a_plan(void **state)
@@ -157,6 +222,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_secrets__of_values_are_those_under_policy_keys),
+		cmocka_unit_test(test_secrets__as_json_quotes_them),
+		cmocka_unit_test(test_secrets__too_many_hide_all),
+		cmocka_unit_test(test_secrets__that_begin_alike),
 		cmocka_unit_test(test_secrets__of_a_plan),
 		cmocka_unit_test(test_secrets__of_lookups_are_what_the_objects_have),
 		cmocka_unit_test(test_secrets__too_many_hide_the_message),
