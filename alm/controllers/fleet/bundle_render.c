@@ -197,14 +197,15 @@ int bundle_render_mute(const struct bundle_spec *b, const struct bundle_input *i
 
 void bundle_render_blame(const struct bundle_spec *b, struct error *err)
 {
-	if (!b->renderer.entrypoint || err->reason)
+	const char *program = b->renderer.entrypoint;
+	if (err->reason)
 		return;
 	if (err->code == E_LIMIT || err->code == E_TIMEOUT ||
 	    err->code == E_INTERNAL) { /* it crashed: again, it does so again */
 		err->code = E_LIMIT;
-		error_wrap(err, "%s", b->renderer.entrypoint);
+		error_wrap(err, "%s", program ? program : "the manifests");
 		error_set_reason(err, REASON_RENDER_LIMIT);
-	} else if (error_retry(err->code) == RETRY_NEVER) {
+	} else if (program && error_retry(err->code) == RETRY_NEVER) {
 		error_set_reason(err, REASON_RENDER_FAILED);
 	}
 }

@@ -40,8 +40,9 @@ void bundle_render_hide(const struct bundle_input *in, struct obj *rendered);
  * told, as keys and fields may be made of its values. Returns the code negative. */
 int bundle_render_mute(const struct bundle_spec *b, const struct bundle_input *in,
 		       struct error *err);
-/* What call->done was told instead, with the word that a condition has for it (RenderFailed, RenderLimit);
- * a crash is a limit, too: what crashed the renderer is not run again at every poll. */
+/* What call->done was told instead, with the word that a condition has for it: of a program RenderFailed, of that
+ * and of manifests RenderLimit. What crashed, was killed or took too long has met a limit, too: it is not fetched and
+ * run again at every poll. */
 void bundle_render_blame(const struct bundle_spec *b, struct error *err);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "alm/controllers/fleet/bundle_make.h"
 #include "alm/controllers/fleet/bundle_render.h"
+#include "alm/controllers/fleet/bundle_source.h"
 #include "alm/obj/json.h"
 #include "alm/obj/yaml.h"
 
@@ -203,6 +204,44 @@ static void test_bundle_renderer__what_failed_is_told_in_a_line(void **state)
 	assert_string_equal(err.msg, "sandbox pipe");
 }
 
+/* Manifests may be too much for the sandbox, too: that is no matter of the repository's server. */
+static void test_bundle_renderer__manifests_meet_limits(void **state)
+{
+	(void)state;
+	static const struct bundle_spec spec = {.ns = "default"};
+	static const struct {
+		int code;
+		const char *msg, *want;
+		enum bundle_source source;
+		const char *word;
+	} cases[] = {
+		{E_LIMIT, "used more than 5 s of processor time",
+		 "RenderLimit: the manifests: used more than 5 s of processor time", SOURCE_INVALID,
+		 "RenderLimit"},
+		{E_TIMEOUT, "took longer than 30 s",
+		 "RenderLimit: the manifests: took longer than 30 s", SOURCE_INVALID,
+		 "RenderLimit"},
+		{E_INTERNAL, "was killed", "RenderLimit: the manifests: was killed", SOURCE_INVALID,
+		 "RenderLimit"},
+		{E_INVALID, "a.yaml: line 1", "a.yaml: line 1", SOURCE_INVALID, "ParseError"},
+		{E_IO, "sandbox pipe", "sandbox pipe", SOURCE_FAILED, "SourceUnreachable"},
+	};
+	CLEANUP(obj_unrefp) struct obj *read = obj_map();
+	const struct bundle_now now = {.read = read};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct error err = ERROR_INIT;
+		error_set(&err, cases[i].code, "%s", cases[i].msg);
+		bundle_render_blame(&spec, &err);
+		assert_string_equal(err.msg, cases[i].want);
+		const struct outcome r = {.code = err.code,
+					  .reason = err.reason,
+					  .failures = BUNDLE_POLLS_MAX};
+		enum bundle_source source = bundle_source_of(&now, &r, false);
+		assert_int_equal(source, cases[i].source);
+		assert_string_equal(bundle_source_reason(&r, source), cases[i].word);
+	}
+}
+
 /* --- what a program is given --- */
 
 static struct bundle_input input_of(struct arena *a, const char *spec, const char *layer)
@@ -312,6 +351,7 @@ int main(void)
 		cmocka_unit_test(test_bundle_renderer__paths_are_normal),
 		cmocka_unit_test(test_bundle_renderer__a_rollout_of_the_tree),
 		cmocka_unit_test(test_bundle_renderer__what_failed_is_told_in_a_line),
+		cmocka_unit_test(test_bundle_renderer__manifests_meet_limits),
 		cmocka_unit_test(test_bundle_renderer__later_layers_win),
 		cmocka_unit_test(test_bundle_renderer__no_value_of_a_secret_is_told),
 		cmocka_unit_test(test_bundle_renderer__what_cannot_be_read),
