@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/base/map.h"
 #include "alm/base/str.h"
 #include "alm/controllers/fleet/bundle_side.h"
 #include "alm/controllers/fleet/bundle_spec.h"
@@ -88,64 +89,81 @@ static int check_unbuilt(const struct obj *o, size_t i, struct error *err)
 
 /* --- what they need --- */
 
-static size_t named(const struct flat_instance *items, size_t n, const char *name)
+/* Who needs whom: at [i * n + k], whether i needs k. */
+struct needs {
+	size_t n;
+	bool *of;
+	size_t *open; /* how many that it needs have no turn yet */
+};
+
+static int add_need(struct needs *t, size_t i, size_t k, const struct obj *name,
+		    const struct map *places, struct error *err)
 {
-	size_t i = 0;
-	while (i < n && !cstr_eq(items[i].name, name))
-		i++;
-	return i;
+	const char *text = obj_as_string(name);
+	size_t at = text ? map_number(places, text) : 0; /* from 1 on */
+	if (!at || --at == i)
+		return error_set(err, E_INVALID,
+				 "spec.instances[%zu].needs[%zu]: %.60s: want the name of "
+				 "another instance of this Bundle",
+				 i, k, text ? text : "no text");
+	if (t->of[i * t->n + at])
+		return error_set(err, E_INVALID,
+				 "spec.instances[%zu].needs[%zu]: %.60s: it is there twice; take "
+				 "one away",
+				 i, k, text);
+	t->of[i * t->n + at] = true;
+	t->open[i]++;
+	return 0;
 }
 
-static int check_needs(const struct obj *list, const struct flat_instance *items, size_t n,
-		       size_t i, struct error *err)
+static int read_needs(const struct obj *list, const struct map *places, struct needs *t,
+		      struct error *err)
 {
-	const struct obj *needs = obj_get(obj_at(list, i), "needs");
-	if (needs && obj_type(needs) != OBJ_LIST)
-		return invalid(i, "needs", "a list of other instances is wanted, by name", err);
-	for (size_t k = 0; k < obj_len(needs); k++) {
-		const char *name = obj_as_string(obj_at(needs, k));
-		size_t at = named(items, n, name);
-		if (at == n || at == i)
-			return error_set(err, E_INVALID,
-					 "spec.instances[%zu].needs[%zu]: %.60s: want the name of "
-					 "another instance of this Bundle",
-					 i, k, name ? name : "no text");
+	for (size_t i = 0; i < t->n; i++) {
+		const struct obj *needs = obj_get(obj_at(list, i), "needs");
+		if (needs && obj_type(needs) != OBJ_LIST)
+			return invalid(i, "needs", "a list of other instances is wanted, by name",
+				       err);
+		for (size_t k = 0; k < obj_len(needs); k++) /* what is twice ends it */
+			if (add_need(t, i, k, obj_at(needs, k), places, err) < 0)
+				return -err->code;
 	}
 	return 0;
 }
 
-/* All that it needs has its turn already. */
-static bool may_go(const struct obj *list, const struct flat_instance *items, size_t n, size_t i)
-{
-	const struct obj *needs = obj_get(obj_at(list, i), "needs");
-	for (size_t k = 0; k < obj_len(needs); k++)
-		if (!items[named(items, n, obj_as_string(obj_at(needs, k)))].rank)
-			return false;
-	return true;
-}
-
 /* The first of the list that may goes next. Without a need that is the list. */
-static int rank_all(const struct obj *list, struct flat_instance *items, size_t n,
-		    struct error *err)
+static int rank_all(const struct needs *t, struct flat_instance *items, struct error *err)
 {
-	for (size_t i = 0; i < n; i++)
-		if (check_needs(list, items, n, i, err) < 0)
-			return -err->code;
-	for (size_t rank = 1; rank <= n; rank++) {
-		size_t i = 0, left = n;
-		while (i < n && (items[i].rank || !may_go(list, items, n, i))) {
-			left = left == n && !items[i].rank ? i : left;
+	for (size_t rank = 1; rank <= t->n; rank++) {
+		size_t i = 0, left = t->n;
+		while (i < t->n && (items[i].rank || t->open[i])) {
+			left = left == t->n && !items[i].rank ? i : left;
 			i++;
 		}
-		if (i == n)
+		if (i == t->n)
 			return invalid(
 				left, "needs",
 				"a circle: what it needs needs it, by way of others; take one "
 				"of these needs away",
 				err);
 		items[i].rank = rank;
+		for (size_t k = 0; k < t->n; k++)
+			t->open[k] -= t->of[k * t->n + i];
 	}
 	return 0;
+}
+
+/* Each name is looked up once, as this is done at every reading of a spec. */
+static int rank_by_needs(const struct obj *list, struct flat_instance *items, size_t n,
+			 struct error *err)
+{
+	CLEANUP(map_freep) struct map *places = map_new(NULL);
+	CLEANUP(xfreep) bool *of = xcalloc(n * n + 1, sizeof(*of));
+	CLEANUP(xfreep) size_t *open = xcalloc(n + 1, sizeof(*open));
+	struct needs t = {n, of, open};
+	for (size_t i = 0; i < n; i++)
+		map_set_number(places, items[i].name, i + 1);
+	return read_needs(list, places, &t, err) < 0 ? -err->code : rank_all(&t, items, err);
 }
 
 int bundle_instances_read(const struct obj *bundle, struct arena *a, struct flat_instances *ret,
@@ -167,7 +185,7 @@ int bundle_instances_read(const struct obj *bundle, struct arena *a, struct flat
 		    read_package(o, i, a, &items[i], err) < 0 || check_unbuilt(o, i, err) < 0)
 			return -err->code;
 	}
-	if (rank_all(list, items, n, err) < 0)
+	if (rank_by_needs(list, items, n, err) < 0)
 		return -err->code;
 	*ret = (struct flat_instances){items, n};
 	return 0;

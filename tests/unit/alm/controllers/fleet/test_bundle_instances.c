@@ -1,6 +1,8 @@
 /* spec.instances: what may be said, and where their objects lie. */
 #include "tests/lib/test.h"
 
+#include <time.h>
+
 #include "alm/controllers/fleet/bundle_instances.h"
 #include "alm/controllers/fleet/bundle_spec.h"
 #include "alm/obj/meta.h"
@@ -46,6 +48,8 @@ static const struct { const char *list, *want; } rows[] = {
 	 "spec.instances[0].needs[0]: a: want the name of another instance of this Bundle"},
 	{"[{name: a, package: 'file://a', needs: [{}]}]",
 	 "spec.instances[0].needs[0]: no text: want the name of another instance of this Bundle"},
+	{"[{name: a, package: 'file://a'}, {name: b, package: 'file://b', needs: [a, a]}]",
+	 "spec.instances[1].needs[1]: a: it is there twice; take one away"},
 	{"[{name: a, package: 'file://a'}, {name: b, package: 'file://b', needs: [a, c]}, {name: c, package: 'file://c', needs: [b]}]",
 	 "spec.instances[1].needs: a circle: what it needs needs it, by way of others; take one of these needs away"},
 };
@@ -107,6 +111,32 @@ static void test_bundle_instances__who_goes_first(void **state)
 		for (size_t k = 0; k < got.n; k++)
 			assert_int_equal(got.items[k].rank, cases[i].ranks[k]);
 	}
+}
+
+/* As many as there may be, each of which needs all that come after it: a spec is read in the loop. */
+static void test_bundle_instances__many_needs_are_cheap(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(16 << 20);
+	CLEANUP(obj_unrefp) struct obj *list = obj_list();
+	struct error err = ERROR_INIT;
+	struct flat_instances got = {0};
+	for (int i = 0; i < FLAT_INSTANCES_MAX; i++) {
+		struct obj *o = obj_map(), *needs = obj_list();
+		obj_set_str(o, "name", arena_fmt(a, "%045d", i));
+		obj_set_str(o, "package", "file://a");
+		for (int k = FLAT_INSTANCES_MAX - 1; k > i; k--)
+			obj_append(needs, obj_string(arena_fmt(a, "%045d", k)));
+		obj_set(o, "needs", needs);
+		obj_append(list, o);
+	}
+	struct obj *bundle = obj_keep(a, obj_map());
+	obj_set_path(bundle, "spec.instances", obj_ref(list));
+	clock_t before = clock();
+	assert_ok(bundle_instances_read(bundle, a, &got, &err), &err);
+	assert_true(clock() - before < CLOCKS_PER_SEC / 4);
+	for (size_t i = 0; i < got.n; i++)
+		assert_int_equal(got.items[i].rank, FLAT_INSTANCES_MAX - i);
 }
 
 /* --- where they lie --- */
@@ -173,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bundle_instances__what_may_be_said),
 		cmocka_unit_test(test_bundle_instances__who_goes_first),
+		cmocka_unit_test(test_bundle_instances__many_needs_are_cheap),
 		cmocka_unit_test(test_bundle_instances__where_their_objects_lie),
 		cmocka_unit_test(test_bundle_instances__a_kind_that_nobody_knows),
 	};
