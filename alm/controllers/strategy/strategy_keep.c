@@ -27,15 +27,22 @@ static bool has_drifted(const struct strategy_pass *s, const struct unit_entry *
 	return !strategy_holds(e) && !unit_is_as_left(s->v, e);
 }
 
-/* A definition is decorated by what else it is about: its paths are in its Write entry. */
-static void drift_row(struct strategy_pass *s, const struct unit_entry *first, const char *text)
+static const char *drift_text(const struct strategy_pass *s, const struct unit_entry *e)
+{
+	return arena_fmt(s->v->a, "%s %s", unit_entry_text(e, s->v->a),
+			 e->live ? "changed" : "is missing");
+}
+
+/* first: of those that are repaired. A definition is decorated by what else it is about: its paths are in its Write
+ * entry. */
+static void drift_row(struct strategy_pass *s, const struct unit_entry *first)
 {
 	struct obj *body = obj_map();
 	const struct obj *want =
 		first->is_crd ? NULL
 			      : obj_keep(s->v->a, install_plan_decorate(s->v, s->app, s->ref,
 									s->install, first, true));
-	obj_set_str(body, "what", text);
+	obj_set_str(body, "what", drift_text(s, first));
 	obj_set_str(body, "app", s->app->name);
 	const char *by =
 		want ? drift_tell(want, first->live, CLIENT_FIELD_MANAGER, s->v->a, body) : NULL;
@@ -70,8 +77,7 @@ static size_t find_drift(struct strategy_pass *s, const struct unit_entry **list
 		if (!has_drifted(s, e))
 			continue;
 		if (!n)
-			*ret_text = arena_fmt(s->v->a, "%s %s", unit_entry_text(e, s->v->a),
-					      e->live ? "changed" : "is missing");
+			*ret_text = drift_text(s, e);
 		list[n++] = e;
 	}
 	*ret_moves = moves;
@@ -115,26 +121,26 @@ static void decide_drift(struct strategy_pass *s, size_t n, bool wanted, const c
 				rule, text, text);
 }
 
-/* Plans what is worth a try. ENDED: not all is, which is added to the text. */
+/* Plans what is worth a try. ENDED: not all is: the text is about the first that is not. */
 static enum ensured repair_all(struct strategy_pass *s, const struct unit_entry *const *list,
 			       size_t n, const char **text)
 {
-	const char *what = *text, *why = NULL;
-	size_t written = 0;
+	const struct unit_entry *written = NULL, *left = NULL;
 	for (size_t i = 0; i < n; i++) {
 		const char *no = forbidden(s, list[i]);
 		if (!no && !list[i]->is_crd)
 			no = fought(s, list[i]);
-		why = why ? why : no;
-		if (!no)
+		if (no && !left) {
+			left = list[i];
+			*text = not_repaired(s, drift_text(s, left), no);
+		} else if (!no) {
 			repair_entry(s, list[i]);
-		written += !no;
+			written = written ? written : list[i];
+		}
 	}
 	if (written)
-		drift_row(s, list[0], what);
-	if (why)
-		*text = not_repaired(s, what, why);
-	return why ? ENDED : DONE;
+		drift_row(s, written);
+	return left ? ENDED : DONE;
 }
 
 static bool is_missing(const struct unit_entry *e)

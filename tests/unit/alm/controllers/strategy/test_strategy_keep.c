@@ -1,0 +1,124 @@
+/* test_strategy_keep.c: of several objects that drifted, which is told to be repaired and which is left. */
+#include "tests/lib/test.h"
+
+#include "alm/controllers/strategy/strategy_steps.h"
+#include "alm/engine/repairs.h"
+#include "alm/obj/condition.h"
+#include "tests/lib/view_fake.h"
+
+#define APP                                                                              \
+	"{\"apiVersion\":\"app.coreos.com/v1beta1\",\"kind\":\"AppType\",\"metadata\":{" \
+	"\"name\":\"web\",\"uid\":\"a\"},\"spec\":{\"type\":\"io.ops\"}}"
+#define STRATEGY                                                                             \
+	"{\"apiVersion\":\"opinstaller.coreos.com/v1beta1\",\"kind\":\"InstallStrategy\","   \
+	"\"metadata\":{\"name\":\"s\",\"uid\":\"s1\",\"ownerReferences\":[{\"apiVersion\":"  \
+	"\"app.coreos.com/v1beta1\",\"kind\":\"AppType\",\"name\":\"web\",\"uid\":\"a\"}]}," \
+	"\"spec\":{\"appTypeRef\":{\"name\":\"web\"},\"version\":\"1.0.0\",\"strategy\":{"   \
+	"\"namespace\":\"n\"}},\"status\":{\"phase\":\"Succeeded\"}}"
+#define OBJECT                                                                         \
+	"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s\"," \
+	"\"namespace\":\"n\"},\"data\":{\"x\":\"%s\"}}"
+
+static const struct resource config_maps = {.group = "",
+					    .version = "v1",
+					    .plural = "configmaps",
+					    .kind = "ConfigMap",
+					    .namespaced = true};
+
+struct world {
+	struct view_fake f;
+	struct strategy_pass s;
+	struct install_plan install;
+	struct unit_entry entries[2];
+};
+
+/* Two objects that somebody has changed. */
+static void begin(struct world *w)
+{
+	static const char *const names[] = {"a", "b"};
+	view_fake_init(&w->f);
+	view_fake_put(&w->f, WATCH_APPTYPE, APP);
+	view_fake_put(&w->f, WATCH_STRATEGY, STRATEGY);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		w->entries[i] = (struct unit_entry){
+			.object = view_fake_obj(&w->f, arena_fmt(w->f.a, OBJECT, names[i], "ours")),
+			.live = view_fake_obj(&w->f, arena_fmt(w->f.a, OBJECT, names[i], "theirs")),
+			.digest = "d",
+			.kind = "ConfigMap",
+			.name = names[i],
+			.ns = "n",
+			.resource = &config_maps};
+	w->install = (struct install_plan){.doc = obj_keep(w->f.a, obj_map()),
+					   .release = "web",
+					   .ns = "n",
+					   .entries = w->entries,
+					   .n = 2};
+	w->s = (struct strategy_pass){.v = &w->f.view,
+				      .plan = view_fake_plan(&w->f),
+				      .app = app_load(&w->f.view, "web"),
+				      .was = PHASE_SUCCEEDED,
+				      .phase = PHASE_SUCCEEDED,
+				      .conditions = obj_keep(w->f.a, obj_list()),
+				      .install = &w->install,
+				      .revision = 1};
+	w->s.ref = app_strategy(w->s.app, "1.0.0");
+	assert_non_null(w->s.ref);
+}
+
+/* It was put back so often that it is left for an hour. */
+static void fight(struct world *w, const char *name)
+{
+	for (int i = 0; i < REPAIRS_MAX; i++)
+		repairs_note(w->f.stash, &config_maps, "n", name, w->f.view.now_ns);
+}
+
+/* What the entry says to have drifted; "": there is none. */
+static const char *told(const struct world *w)
+{
+	for (const struct action *x = w->f.plan.head; x; x = x->next)
+		if (x->type == ACT_ROW && cstr_eq(x->reason, "Drifted"))
+			return obj_str(x->body, "what");
+	return "";
+}
+
+#define LEFT " changed; not repaired: " REPAIRS_WHY
+
+static void test_strategy_keep__the_one_that_is_repaired_is_told(void **state)
+{
+	(void)state;
+	static const struct {
+		bool fought[2];
+		const char *what, *reason, *message;
+	} rows[] = {
+		{{false, false}, "ConfigMap n/a changed", "FieldsChanged", "ConfigMap n/a changed"},
+		{{true, false}, "ConfigMap n/b changed", "DriftNotRepaired", "ConfigMap n/a" LEFT},
+		{{false, true}, "ConfigMap n/a changed", "DriftNotRepaired", "ConfigMap n/b" LEFT},
+		{{true, true}, "", "DriftNotRepaired", "ConfigMap n/a" LEFT},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w;
+		begin(&w);
+		for (size_t k = 0; k < ARRAY_LEN(w.entries); k++)
+			if (rows[i].fought[k])
+				fight(&w, w.entries[k].name);
+		assert_int_equal(strategy_repair(&w.s), DONE);
+		for (size_t k = 0; k < ARRAY_LEN(w.entries); k++)
+			assert_int_equal(
+				view_fake_action(&w.f, ACT_APPLY, NULL, w.entries[k].name) != NULL,
+				!rows[i].fought[k]);
+		assert_string_equal(told(&w), rows[i].what);
+		const struct obj *o = condition_find(w.s.conditions, "Drifted");
+		assert_non_null(o);
+		assert_string_equal(obj_str(o, "reason"), rows[i].reason);
+		assert_string_equal(obj_str(o, "message"), rows[i].message);
+		view_fake_release(&w.f);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strategy_keep__the_one_that_is_repaired_is_told),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
