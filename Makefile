@@ -142,6 +142,7 @@ $(TEST_LIB): $(call obj,$(TESTLIB_SRC))
 
 # A unit test is in the room of what it tests; its name is in no other.
 $(foreach t,$(UNIT_SRC),$(eval $(BUILD)/tests/$(basename $(notdir $(t))): $(call obj,$(t))))
+$(BUILD)/tests/test_our_crds: $(call obj,alm/main/our_crds.c)
 $(UNIT): $(TEST_LIB) $(LIB)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $(filter %.o,$^) $(TEST_LIB) $(LIB) $(PKG_LIBS) -lcmocka

@@ -89,18 +89,20 @@ static void write_event(struct crd_call *c, const struct obj *about, const char 
 	client_create(client, &events, event_namespace(about), e, NULL, event_written, NULL);
 }
 
-/* What was changed cannot be taken back without a loss. */
+/* What was changed cannot be taken back without a loss. Once of each change: all are judged again whenever one of them
+ * was touched, and while one is refused. */
 static void tell_kept(struct crd_call *c, const struct error *why)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	if (!c->touched || c->is_deleted)
 		return;
-	const char *manager = meta_last_manager(c->touched, NULL);
+	CLEANUP(obj_unrefp) struct obj *was = STEAL(c->touched);
+	const char *manager = meta_last_manager(was, NULL);
 	strbuf_addf(&b, "definition %s of ALM was changed", c->name);
 	if (manager)
 		strbuf_addf(&b, " (claimed by manager %s)", manager);
 	strbuf_addf(&b, " and is not put back: %s", why->msg);
-	write_event(c, c->touched, "DefinitionKept", b.buf);
+	write_event(c, was, "DefinitionKept", b.buf);
 }
 
 /* Once it is as it was: which definition, by whom and what of it. */

@@ -123,13 +123,14 @@ class Tools:
 
     def program(self, test, mutant, folder):
         ret = folder / test.replace(":", "-")
+        crds = f"{BUILD}/obj/alm/main/our_crds.o"
         if test.startswith("sim:"):
             ret = folder / "sim"
             if ret.exists():
                 return ret
-            objects = [*self.sim, f"{BUILD}/obj/alm/main/our_crds.o"]
+            objects = [*self.sim, crds]
         else:
-            objects = [self.units[test]]
+            objects = [self.units[test], *([crds] if test == "test_our_crds" else [])]
         at = self.link.index("@OBJECTS@")
         words = [*self.link[:at], *objects, *self.testlib, mutant, f"{BUILD}/libalm.a", *self.link[at + 1 :]]
         subprocess.run([*words, "-o", ret], check=True, capture_output=True)
