@@ -272,7 +272,7 @@ static void check_anew(const struct mutation *m,
 	check(m->after, e);
 	if (!m->head || e->n == from)
 		return;
-	CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX);
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_REQUEST_BYTES_MAX);
 	field_errors_init(&was, a);
 	check(m->before, &was);
 	check_forgive(e, from, &was);

@@ -15,6 +15,9 @@
 
 #include "alm/base/mem.h"
 
+/* What a request may hold, and what is judged for it. */
+#define ARENA_REQUEST_BYTES_MAX ((size_t)64 << 20)
+
 struct arena;
 
 struct arena *arena_new(size_t limit);

@@ -19,11 +19,10 @@
 #include "alm/io/server_internal.h"
 #include "alm/io/tls.h"
 
-#define LINGER_NS         (2 * NS_PER_S)
-#define LINGER_BYTES_MAX  ((size_t)4 << 20)  /* a body and what follows it */
-#define REQUEST_BYTES_MAX ((size_t)64 << 20) /* soft limit of a handler's memory */
-#define READ_AHEAD_MAX    ((size_t)4 << 10)  /* one read of 16 KiB may be above */
-#define BLANK_BYTES_MAX   16                 /* of empty lines before a request */
+#define LINGER_NS        (2 * NS_PER_S)
+#define LINGER_BYTES_MAX ((size_t)4 << 20) /* a body and what follows it */
+#define READ_AHEAD_MAX   ((size_t)4 << 10) /* one read of 16 KiB may be above */
+#define BLANK_BYTES_MAX  16                /* of empty lines before a request */
 
 static struct evbuffer *output(struct conn *c)
 {
@@ -112,7 +111,7 @@ static int check_host(const struct server *s, const char *authority, struct erro
 static int begin_request(struct conn *c, struct str text, struct error *err)
 {
 	struct http_head head;
-	c->exchange.arena = arena_new(REQUEST_BYTES_MAX);
+	c->exchange.arena = arena_new(ARENA_REQUEST_BYTES_MAX);
 	c->body_read = true;
 	c->streaming = false;
 	int r = http_head_parse(text, c->exchange.arena, &head, err);

@@ -413,7 +413,7 @@ static void check_anew(void (*check)(struct field_errors *e, const struct obj *o
 		check(e, o);
 	if (!before || e->n == from)
 		return;
-	a = arena_new(FIELD_ERRORS_BYTES_MAX);
+	a = arena_new(ARENA_REQUEST_BYTES_MAX);
 	field_errors_init(&was, a);
 	check(&was, before);
 	check_forgive(e, from, &was);
@@ -430,7 +430,7 @@ static void check_rules(const char *group, const char *plural, const struct obj 
 	rule_check(e, group, plural, o, false);
 	if (!before || e->n == from)
 		return;
-	CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX);
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_REQUEST_BYTES_MAX);
 	struct field_errors was;
 	field_errors_init(&was, a);
 	rule_check(&was, group, plural, before, false);

@@ -7,16 +7,18 @@
 #include "alm/apiserver/kinds/storage_check.h"
 #include "alm/obj/cel/cel.h"
 
-#define LIST_MAX       32
-#define EXPRESSION_MAX ((size_t)10 << 10)
-#define PARAMETERS_MAX ((size_t)10 << 10)
-#define DEVICES_MAX    128
-#define DEVICES_MAX_OF 64 /* of which some have taints or take of counters */
-#define TAINTS_MAX     16
-#define COUNTERS_MAX   8
-#define ENTRIES_MAX    32 /* attributes and capacities of one device */
-#define ID_MAX         32
-#define VALUE_MAX      64
+#define LIST_MAX             32
+#define EXPRESSION_MAX       ((size_t)10 << 10)
+#define EXPRESSION_BYTES_MAX ((size_t)32 << 20) /* its tree, and what is found out of it */
+#define SHOWN_MAX            ((size_t)1 << 10)  /* of an expression that is told, and of why */
+#define PARAMETERS_MAX       ((size_t)10 << 10)
+#define DEVICES_MAX          128
+#define DEVICES_MAX_OF       64 /* of which some have taints or take of counters */
+#define TAINTS_MAX           16
+#define COUNTERS_MAX         8
+#define ENTRIES_MAX          32 /* attributes and capacities of one device */
+#define ID_MAX               32
+#define VALUE_MAX            64
 
 static const char one_node[] = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, "
 			       "`perDeviceNodeSelection` is required";
@@ -43,24 +45,40 @@ static void too_long(struct field_errors *e, const char *path, const char *text,
 
 /* --- what classes and claims have alike --- */
 
-static void check_expression(struct field_errors *e, const char *path, const char *text)
+/* The name of what upstream can do and alm/obj/cel cannot is no fault of the expression: told are a text that is none,
+ * and a value that is known to be no bool. */
+static void check_expression(struct field_errors *e, const char *path, const struct obj *v)
 {
 	const struct cel_var device = {.name = "device", .type = {.kind = CEL_DYN}};
 	const struct cel_vars vars = {.items = &device, .n = 1};
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CEL_TEXT_MAX * 4);
-	struct cel_type is = {.kind = CEL_DYN};
+	const char *text = obj_as_string(v) ? obj_as_string(v) : "", *why = NULL;
+	if (field_errors_full(e)) {
+		e->omitted++; /* it was not judged */
+		return;
+	}
 	if (strlen(text) > EXPRESSION_MAX) {
 		too_long(e, path, text, EXPRESSION_MAX);
 		return;
 	}
-	struct cel_program *p = cel_parse(text, e->arena, &b);
+	CLEANUP(arena_freep) struct arena *a = arena_new(EXPRESSION_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CEL_TEXT_MAX);
+	struct cel_type is = {.kind = CEL_DYN};
+	struct cel_program *p = cel_parse(text, a, &b);
 	if (p)
-		cel_check_with(p, &vars, e->arena, &b, &is);
-	if (b.len)
-		check_invalid_text(e, path, text,
-				   arena_fmt(e->arena, "compilation failed: %s", b.buf));
-	else if (is.kind != CEL_BOOL && is.kind != CEL_DYN)
-		check_invalid_text(e, path, text, "must evaluate to bool");
+		cel_check_with(p, &vars, a, NULL, &is);
+	if (is.inner && is.inner->kind == CEL_ERROR)
+		is.inner = NULL; /* of anything */
+	if (!p)
+		why = arena_fmt(a, "compilation failed: %.*s",
+				STR_ARG(str_clip(strbuf_str(&b), SHOWN_MAX)));
+	else if (is.kind != CEL_BOOL && is.kind != CEL_DYN && is.kind != CEL_ERROR)
+		why = arena_fmt(a, "must evaluate to bool or the unknown type, not %s",
+				cel_type_text(&is, a));
+	if (!why)
+		return;
+	struct str shown = str_clip(str_of(text), SHOWN_MAX);
+	check_invalid_text(e, path, arena_text(a, shown.ptr, shown.len), why);
+	check_said_of(e, v);
 }
 
 void check_device_selectors(struct field_errors *e, const char *path, const struct obj *list)
@@ -72,7 +90,7 @@ void check_device_selectors(struct field_errors *e, const char *path, const stru
 			check_required(e, at, NULL);
 		else
 			check_expression(e, check_below(e, at, "expression"),
-					 check_text(cel, "expression"));
+					 obj_get(cel, "expression"));
 	}
 }
 

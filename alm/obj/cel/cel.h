@@ -134,7 +134,7 @@ struct cel_program *cel_parse(const char *text, struct arena *a, struct strbuf *
 /* Appends one such message. */
 void cel_report(const char *text, size_t at, const char *message, struct strbuf *b);
 
-/* self is under schema s. The number of errors, with messages in b; ret_kind is the result's. */
+/* self is under schema s. The number of errors, with messages of the first hundred in b (NULL: none); ret_kind is the result's. */
 size_t cel_check(const struct cel_program *p, const struct schema *s, bool is_root, struct arena *a,
 		 struct strbuf *b, enum cel_kind *ret_kind);
 

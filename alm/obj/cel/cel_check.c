@@ -8,6 +8,8 @@
 #include "alm/obj/cel/cel.h"
 #include "alm/obj/schema/schema_node.h"
 
+#define TOLD_MAX 100 /* errors of one expression */
+
 struct var {
 	const char *name;
 	struct cel_type type;
@@ -32,10 +34,17 @@ static struct cel_type of_kind(enum cel_kind kind)
 	return (struct cel_type){.kind = kind};
 }
 
+/* The next error. */
+static bool is_told(const struct check *c)
+{
+	return c->out && c->errors < TOLD_MAX;
+}
+
 static struct cel_type fail(struct check *c, size_t at, const char *message)
 {
+	if (is_told(c))
+		cel_report(c->p->text, at, message, c->out);
 	c->errors++;
-	cel_report(c->p->text, at, message, c->out);
 	return of_kind(CEL_ERROR);
 }
 
@@ -86,7 +95,7 @@ const char *cel_type_text(const struct cel_type *t, struct arena *a)
 
 static const char *type_text(struct check *c, struct cel_type t)
 {
-	return cel_type_text(&t, c->a);
+	return is_told(c) ? cel_type_text(&t, c->a) : "";
 }
 
 static struct cel_type check_node(struct check *c, const struct cel_node *n);

@@ -103,12 +103,37 @@ static void test_builtin_check__a_stored_network_policy_can_be_changed(void **st
 		expect("networking.k8s.io", "networkpolicies", &updates[i]);
 }
 
+/* What was there before is walked in as much memory as a request has. */
+static void test_builtin_check__a_large_deployment_is_refused(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_REQUEST_BYTES_MAX);
+	CLEANUP(obj_unrefp) struct obj *was = with_spec("{\"template\":{\"spec\":{}}}");
+	CLEANUP(obj_unrefp) struct obj *is = NULL;
+	struct obj *list = obj_list();
+	struct field_errors e;
+	for (int i = 0; i < 6000; i++) {
+		struct obj *t = obj_map();
+		obj_set_str(t, "key", arena_fmt(a, "key-%d", i));
+		obj_set_str(t, "operator", "Exists");
+		obj_set_str(t, "effect", "NoExecute");
+		obj_append(list, t);
+	}
+	obj_set_path(was, "spec.template.spec.tolerations", list);
+	is = obj_copy(was);
+	obj_set_path(is, "spec.minReadySeconds", obj_int(-1));
+	field_errors_init(&e, a);
+	builtin_check("apps", "deployments", is, was, &e);
+	assert_string_equal(e.items[e.n - 1].path, "spec.minReadySeconds");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_builtin_check__a_default_is_no_change_of_a_job),
 		cmocka_unit_test(test_builtin_check__a_stored_cron_job_can_be_suspended),
 		cmocka_unit_test(test_builtin_check__a_stored_network_policy_can_be_changed),
+		cmocka_unit_test(test_builtin_check__a_large_deployment_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
