@@ -112,7 +112,7 @@ static void test_builtin_check__a_large_deployment_is_refused(void **state)
 	CLEANUP(obj_unrefp) struct obj *is = NULL;
 	struct obj *list = obj_list();
 	struct field_errors e;
-	for (int i = 0; i < 6000; i++) {
+	for (int i = 0; i < 20000; i++) {
 		struct obj *t = obj_map();
 		obj_set_str(t, "key", arena_fmt(a, "key-%d", i));
 		obj_set_str(t, "operator", "Exists");
