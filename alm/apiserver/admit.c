@@ -20,7 +20,6 @@
 #include "alm/apiserver/kinds/own_crd.h"
 #include "alm/apiserver/kinds/pod_amount.h"
 #include "alm/apiserver/kinds/pod_kept.h"
-#include "alm/apiserver/kinds/rule_check.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/limits.h"
 #include "alm/apiserver/status.h"
@@ -411,7 +410,8 @@ void admit_validate(struct mutation *m, struct field_errors *e)
 		builtin_check(m->resource->group, m->resource->plural, judged(m, m->after),
 			      judged(m, m->before), e);
 	else if (m->is_status && !same(obj_get(m->before, "status"), obj_get(m->after, "status")))
-		rule_check(e, m->resource->group, m->resource->plural, judged(m, m->after), true);
+		builtin_check_status(m->resource->group, m->resource->plural, judged(m, m->after),
+				     judged(m, m->before), e);
 	EACH_RULE(i, m)
 	if (rules[i].validate)
 		rules[i].validate(m, e);

@@ -419,27 +419,31 @@ static void check_anew(void (*check)(struct field_errors *e, const struct obj *o
 	check_forgive(e, from, &was);
 }
 
-/* The rules of single fields, as check_anew() does; of what has no spec, the whole. */
+/* The rules of single fields, as check_anew() does. */
 static void check_rules(const char *group, const char *plural, const struct obj *o,
-			const struct obj *before, struct field_errors *e)
+			const struct obj *before, bool of_status, struct field_errors *e)
 {
-	static const char *const parts[] = {"spec", "template", "scheduling", NULL};
 	size_t from = e->n;
-	if (before && !is_changed(before, o, parts))
-		return;
-	rule_check(e, group, plural, o, false);
+	rule_check(e, group, plural, o, of_status);
 	if (!before || e->n == from)
 		return;
 	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_REQUEST_BYTES_MAX);
 	struct field_errors was;
 	field_errors_init(&was, a);
-	rule_check(&was, group, plural, before, false);
+	rule_check(&was, group, plural, before, of_status);
 	check_forgive(e, from, &was);
+}
+
+void builtin_check_status(const char *group, const char *plural, const struct obj *o,
+			  const struct obj *before, struct field_errors *e)
+{
+	check_rules(group, plural, o, before, true, e);
 }
 
 void builtin_check(const char *group, const char *plural, const struct obj *o,
 		   const struct obj *before, struct field_errors *e)
 {
+	static const char *const parts[] = {"spec", "template", "scheduling", NULL};
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		if (strcmp(kinds[i].group, group) != 0 || strcmp(kinds[i].plural, plural) != 0 ||
 		    (before && !is_changed(before, o, kinds[i].parts)))
@@ -454,5 +458,6 @@ void builtin_check(const char *group, const char *plural, const struct obj *o,
 		if (keeps && keep_later)
 			kinds[i].keep(e, o, before);
 	}
-	check_rules(group, plural, o, before, e);
+	if (!before || is_changed(before, o, parts)) /* of what has no spec, the whole */
+		check_rules(group, plural, o, before, false, e);
 }

@@ -15,5 +15,8 @@
  * missing, nor of what check_forgive() (field_check.h) cannot tell. */
 void builtin_check(const char *group, const char *plural, const struct obj *o,
 		   const struct obj *before, struct field_errors *e);
+/* The same of what stands in the status. */
+void builtin_check_status(const char *group, const char *plural, const struct obj *o,
+			  const struct obj *before, struct field_errors *e);
 
 #endif

@@ -107,6 +107,13 @@ static const struct {
 };
 /* clang-format on */
 
+/* What was told since is said of v: these rules are younger than what may be stored. */
+static void said_of(struct field_errors *e, size_t from, const struct obj *v)
+{
+	for (size_t i = from; v && i < e->n; i++)
+		e->items[i].of = v;
+}
+
 /* --- single values --- */
 
 static void check_word(struct field_errors *e, const char *path, const char *is, const char *words)
@@ -153,8 +160,8 @@ static void check_overhead(struct field_errors *e, const char *path, const struc
 }
 
 /* v stands in path. */
-static void check_value(struct field_errors *e, const struct field_rule *f, const char *path,
-			const struct obj *v)
+static void judge(struct field_errors *e, const struct field_rule *f, const char *path,
+		  const struct obj *v)
 {
 	const char *text = obj_as_string(v);
 	int64_t n = 0;
@@ -210,6 +217,14 @@ static void check_value(struct field_errors *e, const struct field_rule *f, cons
 	}
 }
 
+static void check_value(struct field_errors *e, const struct field_rule *f, const char *path,
+			const struct obj *v)
+{
+	size_t from = e->n;
+	judge(e, f, path, v);
+	said_of(e, from, v);
+}
+
 /* --- places --- */
 
 /* What rest, of the rule's path, names in o; a list without "[]" is gone through, and its index not told. */
@@ -245,9 +260,11 @@ static void check_bound(struct field_errors *e, const struct obj *status, const 
 			const char *most, const char *why)
 {
 	int64_t n = obj_i64(status, field, 0);
+	size_t from = e->n;
 	CLEANUP(obj_unrefp) struct obj *v = obj_int(n);
 	if (n > obj_i64(status, most, 0))
 		check_invalid(e, check_below(e, "status", field), v, why);
+	said_of(e, from, obj_get(status, field));
 }
 
 static void check_counts(struct field_errors *e, const char *kind, const struct obj *status)
@@ -256,9 +273,12 @@ static void check_counts(struct field_errors *e, const char *kind, const struct 
 		const char *const *fields = counts[k].fields;
 		if (strcmp(counts[k].kind, kind) != 0)
 			continue;
-		for (size_t i = 0; i < ARRAY_LEN(counts[k].fields) && fields[i]; i++)
+		for (size_t i = 0; i < ARRAY_LEN(counts[k].fields) && fields[i]; i++) {
+			size_t from = e->n;
 			check_at_least(e, check_below(e, "status", fields[i]),
 				       obj_get(status, fields[i]), 0);
+			said_of(e, from, obj_get(status, fields[i]));
+		}
 		for (size_t i = 1; i <= counts[k].bounded; i++)
 			check_bound(e, status, fields[i], fields[0],
 				    "cannot be greater than status.replicas");

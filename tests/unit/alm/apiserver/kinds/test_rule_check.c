@@ -120,12 +120,78 @@ static void test_rule_check__what_was_stored_stays(void **state)
 	assert_int_equal(e.n, 1);
 }
 
+#define DEPLOYMENT(replicas, image, policy, more)                                                 \
+	"{\"spec\":{\"replicas\":" replicas                                                       \
+	",\"minReadySeconds\":-1,\"selector\":{\"matchLabels\":{"                                 \
+	"\"a\":\"b\"}},\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{"          \
+	"\"restartPolicy\":\"Always\",\"dnsPolicy\":\"ClusterFirst\",\"tolerations\":[{\"key\":"  \
+	"\"k\","                                                                                  \
+	"\"operator\":\"is\"" more "}],\"topologySpreadConstraints\":[{\"maxSkew\":0,"            \
+	"\"topologyKey\":\"k\",\"whenUnsatisfiable\":\"DoNotSchedule\"}],\"volumes\":[{\"name\":" \
+	"\"v\",\"secret\":{\"secretName\":\"s\",\"defaultMode\":99999}}],\"containers\":[{"       \
+	"\"name\":"                                                                               \
+	"\"c\",\"image\":\"" image "\",\"terminationMessagePolicy\":\"File\","                    \
+	"\"imagePullPolicy\":\"" policy "\",\"ports\":[{\"name\":\"eighteen-characters\","        \
+	"\"containerPort\":80,\"protocol\":\"TCP\"}]}]}}}}"
+
+/* Words, numbers, names, modes and maps: any rule. */
+static void test_rule_check__an_old_deployment_can_be_changed(void **state)
+{
+	static const struct {
+		const char *after, *refused; /* NULL: nothing */
+	} cases[] = {
+		{DEPLOYMENT("2", "i:1", "always", ""), NULL},
+		{DEPLOYMENT("1", "i:2", "always", ""), NULL},
+		{DEPLOYMENT("1", "i:1", "Always", ""), NULL},
+		{DEPLOYMENT("1", "i:1", "never", ""),
+		 "spec.template.spec.containers[0].imagePullPolicy"},
+		{DEPLOYMENT("1", "i:1", "always", ",\"value\":\"w\""),
+		 "spec.template.spec.tolerations[0].operator"},
+	};
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_REQUEST_BYTES_MAX);
+	CLEANUP(obj_unrefp) struct obj *was = read(DEPLOYMENT("1", "i:1", "always", ""));
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(obj_unrefp) struct obj *is = read(cases[i].after);
+		struct field_errors e;
+		field_errors_init(&e, a);
+		builtin_check("apps", "deployments", is, was, &e);
+		if (e.n != (cases[i].refused ? 1 : 0))
+			fail_msg("%zu: %zu errors, %s: %s", i, e.n, e.n ? e.items[0].path : "",
+				 e.n ? e.items[0].message : "");
+		if (cases[i].refused)
+			assert_string_equal(e.items[0].path, cases[i].refused);
+	}
+}
+
+#define INGRESS(ip, more) \
+	"{\"status\":{\"loadBalancer\":{\"ingress\":[{\"ip\":\"" ip "\"}" more "]}}}"
+
+static void test_rule_check__an_old_status_can_be_changed(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX);
+	CLEANUP(obj_unrefp) struct obj *was = read(INGRESS("host", ""));
+	CLEANUP(obj_unrefp) struct obj *is = read(INGRESS("host", ",{\"ip\":\"1.2.3.4\"}"));
+	CLEANUP(obj_unrefp) struct obj *other = read(INGRESS("guest", ""));
+	struct field_errors e;
+	field_errors_init(&e, a);
+	builtin_check_status("", "services", is, was, &e);
+	assert_int_equal(e.n, 0);
+	builtin_check_status("", "services", other, was, &e);
+	assert_int_equal(e.n, 1);
+	builtin_check_status("", "services", was, NULL, &e);
+	assert_int_equal(e.n, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rule_check__in_the_real_words),
 		cmocka_unit_test(test_rule_check__counts_of_a_status),
 		cmocka_unit_test(test_rule_check__what_was_stored_stays),
+		cmocka_unit_test(test_rule_check__an_old_deployment_can_be_changed),
+		cmocka_unit_test(test_rule_check__an_old_status_can_be_changed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
