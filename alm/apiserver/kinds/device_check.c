@@ -10,6 +10,27 @@
 
 /* --- devices --- */
 
+/* An empty mode is the default one, and no count is one of it: neither is refused. */
+static void check_exactly(struct field_errors *e, const char *path, const struct obj *r)
+{
+	static const char *const modes[] = {"All", "ExactCount", NULL};
+	const char *class = check_text(r, "deviceClassName"),
+		   *mode = check_text(r, "allocationMode");
+	const char *at = check_below(e, path, "count");
+	const struct obj *count = obj_get(r, "count");
+	int64_t n = obj_i64(r, "count", 0);
+	if (!*class)
+		check_required(e, check_below(e, path, "deviceClassName"), NULL);
+	check_name_rule(e, check_below(e, path, "deviceClassName"), NAME_DNS_SUBDOMAIN, class);
+	check_device_selectors(e, check_below(e, path, "selectors"), obj_get(r, "selectors"));
+	if (strcmp(mode, "All") == 0 && n != 0)
+		check_invalid(e, at, count, "must not be specified when allocationMode is 'All'");
+	else if (strcmp(mode, "ExactCount") == 0 && n < 0)
+		check_invalid(e, at, count, "must be greater than zero");
+	else if (*mode)
+		field_errors_one_of(e, check_below(e, path, "allocationMode"), mode, modes);
+}
+
 static void check_requests(struct field_errors *e, const char *path, const struct obj *list)
 {
 	static const char one[] = "exactly one of `exactly` or `firstAvailable` is required";
@@ -27,13 +48,8 @@ static void check_requests(struct field_errors *e, const char *path, const struc
 		else if (exactly && first)
 			check_invalid(e, at, NULL,
 				      arena_fmt(e->arena, "%s, but multiple fields are set", one));
-		if (exactly && !first) {
-			check_name_rule(e, check_below(e, at, "exactly.deviceClassName"),
-					NAME_DNS_SUBDOMAIN,
-					check_text(r, "exactly.deviceClassName"));
-			check_device_selectors(e, check_below(e, at, "exactly.selectors"),
-					       obj_path(r, "exactly.selectors"));
-		}
+		if (exactly && !first)
+			check_exactly(e, check_below(e, at, "exactly"), obj_get(r, "exactly"));
 	}
 	for (size_t i = 0; i < n; i++) {
 		const char *name = check_text(obj_at(list, i), "name");

@@ -6,6 +6,7 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/storage_check.h"
 #include "alm/obj/cel/cel.h"
+#include "alm/obj/json.h"
 
 #define LIST_MAX             32
 #define EXPRESSION_MAX       ((size_t)10 << 10)
@@ -16,6 +17,7 @@
 #define DEVICES_MAX_OF       64 /* of which some have taints or take of counters */
 #define TAINTS_MAX           16
 #define COUNTERS_MAX         8
+#define CONSUMED_MAX         2  /* sets that one device takes of */
 #define ENTRIES_MAX          32 /* attributes and capacities of one device */
 #define ID_MAX               32
 #define VALUE_MAX            64
@@ -105,6 +107,16 @@ void check_device_configs(struct field_errors *e, const char *path, const struct
 			continue;
 		}
 		check_driver_name(e, check_below(e, at, "driver"), check_text(opaque, "driver"));
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(PARAMETERS_MAX);
+		if (with)
+			json_print_canonical(with, &b);
+		if (b.over) {
+			field_errors_add(e, FIELD_TOO_LONG, check_below(e, at, "parameters"),
+					 "Too long: may not be more than %zu bytes",
+					 PARAMETERS_MAX);
+			check_said_of(e, with);
+			continue;
+		}
 		if (obj_type(with) <= OBJ_NULL)
 			check_required(e, check_below(e, at, "parameters"), NULL);
 		else if (obj_type(with) != OBJ_MAP)
@@ -263,10 +275,10 @@ static void check_label(struct field_errors *e, const char *path, const char *na
 
 /* Both what is shared and what a device takes of it. */
 static void check_counters(struct field_errors *e, const char *path, const struct obj *list,
-			   const char *key)
+			   const char *key, size_t most)
 {
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
-	for (size_t i = 0, n = check_length(e, path, list, COUNTERS_MAX); i < n; i++) {
+	for (size_t i = 0, n = check_length(e, path, list, most); i < n; i++) {
 		const struct obj *set = obj_at(list, i), *all = obj_get(set, "counters");
 		const char *at = check_at(e, path, i), *name = check_text(set, key);
 		if (*name)
@@ -305,7 +317,7 @@ static void check_device(struct field_errors *e, const char *path, const struct 
 				"allowMultipleAllocations must be true");
 	check_taints(e, check_below(e, path, "taints"), obj_get(d, "taints"));
 	check_counters(e, check_below(e, path, "consumesCounters"), obj_get(d, "consumesCounters"),
-		       "counterSet");
+		       "counterSet", CONSUMED_MAX);
 	if (has_nodes) {
 		n = check_nodes(e, path, d, true, &said);
 		if (n == 0)
@@ -358,7 +370,7 @@ void check_resource_slice(struct field_errors *e, const struct obj *o)
 		check_invalid_text(e, "spec", "",
 				   "only one of `sharedCounters` or `devices` is allowed");
 	check_devices(e, obj_get(spec, "devices"), obj_flag(spec, "perDeviceNodeSelection", false));
-	check_counters(e, "spec.sharedCounters", shared, "name");
+	check_counters(e, "spec.sharedCounters", shared, "name", COUNTERS_MAX);
 }
 
 void resource_slice_kept(struct field_errors *e, const struct obj *o, const struct obj *before)

@@ -168,12 +168,78 @@ static void test_device_check__what_was_stored_stays(void **state)
 	}
 }
 
+static void assert_told(const char *plural, const char *json, const char *want)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(FIELD_ERRORS_BYTES_MAX);
+	CLEANUP(obj_unrefp) struct obj *o = read(str_of(json));
+	struct field_errors e;
+	field_errors_init(&e, a);
+	builtin_check("resource.k8s.io", plural, o, NULL, &e);
+	field_errors_text(&e, &b);
+	assert_string_equal(b.buf, want);
+}
+
+#define CLAIM(exactly) \
+	"{\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\",\"exactly\":{" exactly "}}]}}}"
+#define EXACTLY "spec.devices.requests[0].exactly."
+#define CLASS   "\"deviceClassName\":\"c\","
+#define TAKES(sets)                                                                          \
+	"{\"spec\":{\"driver\":\"a.b\",\"nodeName\":\"n\",\"pool\":{\"name\":\"p\","         \
+	"\"resourceSliceCount\":1},\"devices\":[{\"name\":\"d\",\"consumesCounters\":[" sets \
+	"]}]}}"
+#define OF(set) "{\"counterSet\":\"" set "\",\"counters\":{\"a\":{\"value\":\"1\"}}}"
+
+static void test_device_check__in_the_real_words(void **state)
+{
+	static const struct {
+		const char *plural, *json, *want;
+	} rows[] = {
+		{"resourceclaims", CLAIM("\"allocationMode\":\"All\""),
+		 EXACTLY "deviceClassName: Required value"},
+		{"resourceclaims", CLAIM(CLASS "\"allocationMode\":\"ExactCount\",\"count\":-1"),
+		 EXACTLY "count: Invalid value: -1: must be greater than zero"},
+		{"resourceclaims", CLAIM(CLASS "\"allocationMode\":\"All\",\"count\":1"),
+		 EXACTLY
+		 "count: Invalid value: 1: must not be specified when allocationMode is 'All'"},
+		{"resourceclaims", CLAIM(CLASS "\"allocationMode\":\"Some\",\"count\":1"),
+		 EXACTLY "allocationMode: Unsupported value: \"Some\": supported values: \"All\", "
+			 "\"ExactCount\""},
+		{"resourceclaims", CLAIM(CLASS "\"allocationMode\":\"ExactCount\",\"count\":1"),
+		 ""},
+		{"resourceclaims", CLAIM(CLASS "\"allocationMode\":\"ExactCount\",\"count\":0"),
+		 ""},
+		{"resourceclaims", CLAIM("\"deviceClassName\":\"c\""), ""},
+		{"resourceslices", TAKES(OF("a") "," OF("b")), ""},
+		{"resourceslices", TAKES(OF("a") "," OF("b") "," OF("c")),
+		 "spec.devices[0].consumesCounters: Too many: 3: must have at most 2 items"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_told(rows[i].plural, rows[i].json, rows[i].want);
+}
+
+static void test_device_check__parameters_are_bounded(void **state)
+{
+	(void)state;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_adds(
+		&b,
+		"{\"spec\":{\"config\":[{\"opaque\":{\"driver\":\"a.b\",\"parameters\":{\"a\":\"");
+	strbuf_pad(&b, 'x', EXPRESSION);
+	strbuf_adds(&b, "\"}}}]}}");
+	assert_told("deviceclasses", b.buf,
+		    "spec.config[0].opaque.parameters: Too long: may not be more than 10240 bytes");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_device_check__hostile_expressions_are_cheap),
 		cmocka_unit_test(test_device_check__what_our_cel_lacks_is_no_fault),
 		cmocka_unit_test(test_device_check__what_was_stored_stays),
+		cmocka_unit_test(test_device_check__in_the_real_words),
+		cmocka_unit_test(test_device_check__parameters_are_bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
