@@ -219,7 +219,7 @@ void check_said_of(struct field_errors *e, const struct obj *v)
 void check_forgive(struct field_errors *e, size_t from, const struct field_errors *was)
 {
 	size_t n = from;
-	if (field_errors_full(e))
+	if (e->omitted)
 		return;
 	for (size_t i = from; i < e->n; i++) {
 		const struct field_error *x = &e->items[i];

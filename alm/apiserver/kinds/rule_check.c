@@ -247,7 +247,11 @@ static void walk(struct field_errors *e, const struct field_rule *f, const char 
 			walk(e, f, path, after, v);
 		return;
 	}
-	for (size_t i = 0; i < obj_len(v) && !field_errors_full(e); i++) {
+	for (size_t i = 0; i < obj_len(v); i++) {
+		if (field_errors_full(e)) {
+			e->omitted++; /* the others are not judged */
+			return;
+		}
 		const char *at = each ? check_at(e, path, i) : path;
 		if (*after)
 			walk(e, f, at, after, obj_at(v, i));

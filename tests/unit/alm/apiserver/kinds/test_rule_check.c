@@ -184,6 +184,27 @@ static void test_rule_check__an_old_status_can_be_changed(void **state)
 	assert_int_equal(e.n, 2);
 }
 
+/* Where not all are judged, one may be new: none is forgiven. */
+static void test_rule_check__too_many_are_not_forgiven(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_REQUEST_BYTES_MAX);
+	CLEANUP(obj_unrefp) struct obj *was = read("{\"spec\":{}}");
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < FIELD_ERRORS_MAX; i++)
+		obj_append(list, obj_string("a:b"));
+	obj_set_path(was, "spec.externalIPs", list);
+	for (size_t more = 0; more < 2; more++) {
+		CLEANUP(obj_unrefp) struct obj *is = obj_copy(was);
+		struct field_errors e;
+		obj_append(obj_get_mut(obj_get_mut(is, "spec"), "externalIPs"),
+			   obj_string(more ? "c:d" : "a:b"));
+		field_errors_init(&e, a);
+		builtin_check("", "services", is, was, &e);
+		assert_int_equal(e.n, FIELD_ERRORS_MAX);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +213,7 @@ int main(void)
 		cmocka_unit_test(test_rule_check__what_was_stored_stays),
 		cmocka_unit_test(test_rule_check__an_old_deployment_can_be_changed),
 		cmocka_unit_test(test_rule_check__an_old_status_can_be_changed),
+		cmocka_unit_test(test_rule_check__too_many_are_not_forgiven),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
