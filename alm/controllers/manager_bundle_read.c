@@ -208,49 +208,15 @@ static void ask_keys(struct bundle_slot *s)
 /* --- configuration --- */
 
 /* What it lacks holds up its rendering; whether git can be read is told all the same. */
-static void go_on(struct bundle_slot *s, const struct live_input_found *found)
+void bundle_reading_go_on(struct bundle_slot *s, const struct error *lacks)
 {
 	struct reading *r = s->reading;
-	if (!r->lacks.code)
-		(void)bundle_input_make(&r->spec, found->layers, found->n, r->a, &r->input,
-					&r->lacks);
+	if (lacks)
+		r->lacks = *lacks;
 	if (r->spec.keys)
 		ask_keys(s);
 	else
 		ask_secret(s);
-}
-
-static void input_came(void *arg, const struct live_input_found *found, const struct error *failed)
-{
-	struct bundle_slot *s = arg;
-	struct reading *r = s->reading;
-	r->live = NULL;
-	if (failed) {
-		r->lacks = *failed;
-		bundle_input_blame(&r->lacks);
-	}
-	go_on(s, found);
-}
-
-/* Anew at each interval, and as who applies what comes of it. */
-static void ask_input(struct bundle_slot *s)
-{
-	const struct live_input_found nothing = {0};
-	struct bundles *b = s->b;
-	struct reading *r = s->reading;
-	if (!r->spec.renderer.from.n) {
-		go_on(s, &nothing);
-		return;
-	}
-	if (!b->live) {
-		b->live = live_input_new(b->m->c.loop, b->m->c.sandbox);
-		live_input_lend(b->live, b->m->c.client, b->m->discovery);
-	}
-	r->wants = (struct live_input_wants){.from = &r->spec.renderer.from,
-					     .ns = r->spec.ns,
-					     .option = BUNDLE_CONFIG_FROM,
-					     .as = r->spec.account};
-	r->live = live_input_start(b->live, &r->wants, r->a, input_came, s);
 }
 
 static void start_reading(struct bundle_slot *s)
@@ -259,10 +225,15 @@ static void start_reading(struct bundle_slot *s)
 	struct reading *r = s->reading;
 	struct error err = ERROR_INIT;
 	if (bundle_place_read(m, r->spec.url, r->a, &r->place, &err) < 0 ||
-	    bundle_rollout_read(m, r->spec.rollout, r->a, &r->rollout, &err) < 0)
+	    bundle_rollout_read(m, r->spec.rollout, r->a, &r->rollout, &err) < 0) {
 		refuse(s, &err);
-	else
-		ask_input(s);
+		return;
+	}
+	r->ask = (struct bundle_asking){
+		.s = s, .spec = &r->spec, .a = r->a, .done = bundle_reading_go_on};
+	int rc = bundle_ask(&r->ask, &err);
+	if (rc)
+		bundle_reading_go_on(s, rc < 0 ? &err : NULL);
 }
 
 void manager_read_bundle(void *arg, const struct obj *bundle, bundle_read_fn done, void *done_arg)

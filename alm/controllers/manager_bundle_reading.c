@@ -14,7 +14,7 @@ void bundle_reading_free(struct bundle_slot *s)
 		return;
 	if (r->asked)
 		client_cancel(m->c.client, r->asked);
-	live_input_cancel(r->live);
+	bundle_ask_end(&r->ask);
 	git_read_cancel(r->git);
 	render_job_cancel(&r->render);
 	loop_unpost(m->c.loop, &r->refuse);
@@ -39,6 +39,7 @@ void bundle_slot_free(void *p)
 	obj_unref(s->record);
 	obj_unref(s->source);
 	obj_unref(s->steers);
+	obj_unref(s->lists);
 	obj_unref(s->told);
 	obj_unref(s->steer);
 	xfree(s->head);
@@ -83,7 +84,7 @@ void bundle_reading_head(struct bundle_slot *s, const char *head, const struct e
 			      : NULL;
 	memcpy(s->keys, s->reading->keys.digest, sizeof(s->keys));
 	memcpy(s->rollout, s->reading->rollout.digest, sizeof(s->rollout));
-	memcpy(s->config, s->reading->input.digest, sizeof(s->config));
+	memcpy(s->config, s->reading->ask.input.digest, sizeof(s->config));
 	memcpy(s->tree, s->reading->tree, sizeof(s->tree));
 	s->lacks = s->reading->lacks.code != 0;
 	s->failed = err ? *err : ERROR_INIT;
@@ -95,7 +96,7 @@ bool bundle_reading_is_known(const struct bundle_slot *s)
 	return s->lacks == (r->lacks.code != 0) && s->generation == meta_generation(r->bundle) &&
 	       cstr_eq(bundle_accepts(r->bundle), s->accepted) &&
 	       !strcmp(s->keys, r->keys.digest) && !strcmp(s->rollout, r->rollout.digest) &&
-	       bundle_slot_has_config(s, r->input.digest) && (s->read || s->failed.code);
+	       bundle_slot_has_config(s, r->ask.input.digest) && (s->read || s->failed.code);
 }
 
 /* What is wrong with a commit stays wrong with it; what a server says, or this machine lacks, may pass. */

@@ -4,9 +4,7 @@
 #define ALM_CONTROLLERS_MANAGER_BUNDLE_READING_H
 
 #include "alm/client/git_mirror.h"
-#include "alm/controllers/fleet/bundle_render.h"
 #include "alm/controllers/manager_bundles.h"
-#include "alm/render/live_input.h"
 
 /* One reading, from its work to its answer. */
 struct reading {
@@ -17,10 +15,8 @@ struct reading {
 	struct git_keys keys;
 	struct bundle_rollout rollout;
 	struct git_read *git;
-	struct live_input_wants wants;
-	struct live_input_read *live;
-	struct bundle_input input;
-	struct error lacks; /* of what spec.config.from names: told once git was asked */
+	struct bundle_asking ask;
+	struct error lacks; /* of what its program is given: told once git was asked */
 	char tree[SHA256_HEX];
 	struct render_call render;
 	struct task refuse; /* what cannot be started is told in a later turn */
@@ -46,6 +42,8 @@ void bundle_reading_refuse(struct bundle_slot *s, const struct error *err);
 void bundle_reading_head(struct bundle_slot *s, const char *head, const struct error *err);
 /* All but the commit is as it was when that was said. */
 bool bundle_reading_is_known(const struct bundle_slot *s);
+/* What the program is given is there, or lacks that: git is asked. */
+void bundle_reading_go_on(struct bundle_slot *s, const struct error *lacks);
 /* f: of its commit, which is another one than the slot knows. */
 void bundle_reading_take(struct bundle_slot *s, const struct files *f);
 

@@ -6,6 +6,7 @@
 #include "alm/controllers/fleet/bundle_make.h"
 #include "alm/controllers/manager_bundle_reading.h"
 #include "alm/obj/gvk.h"
+#include "alm/render/flat_job.h"
 
 static int scope_of(void *arg, const struct obj *o)
 {
@@ -41,9 +42,9 @@ static int take_flat(struct bundle_slot *s, const struct obj *rendered, struct u
 		return -err->code;
 	o.rollout = r->rollout.rollout;
 	o.rollout_text = r->rollout.text;
-	o.hidden = bundle_input_hidden(&r->input, rendered, r->a);
+	o.hidden = bundle_input_hidden(&r->ask.input, rendered, r->a);
 	if (bundle_make(&r->spec, rendered, &scopes, &o, r->a, NULL, &made, err) < 0)
-		return bundle_render_mute(&r->spec, &r->input, err);
+		return bundle_render_mute(&r->spec, &r->ask.input, err);
 	*ret = made.unit;
 	return take_commit(r, made.flat.n, made.unit->digest, err);
 }
@@ -80,16 +81,35 @@ static void tell_revision(struct bundle_slot *s)
 	bundle_reading_end(s, &news, NULL);
 }
 
+/* Git is asked anew, too: its files are gone. */
+static void ask_again(struct bundle_slot *s, const struct obj *lists)
+{
+	struct reading *r = s->reading;
+	struct error err = ERROR_INIT;
+	int rc = bundle_ask_again(&r->ask, lists, &err);
+	if (rc < 0) {
+		bundle_reading_refuse(s, &err);
+		return;
+	}
+	r->read = r->skipped = NULL;
+	if (rc)
+		bundle_reading_go_on(s, NULL);
+}
+
 static void rendered(void *arg, struct obj *value, const struct error *failed)
 {
 	struct bundle_slot *s = arg;
 	struct reading *r = s->reading;
 	struct error err = failed ? *failed : ERROR_INIT;
 	struct unit *u = NULL;
+	if (r->spec.renderer.entrypoint && flat_job_lists(value)) {
+		ask_again(s, flat_job_lists(obj_keep(r->a, value)));
+		return;
+	}
 	if (failed) {
-		(void)bundle_render_mute(&r->spec, &r->input, &err);
+		(void)bundle_render_mute(&r->spec, &r->ask.input, &err);
 	} else {
-		bundle_render_hide(&r->input, value);
+		bundle_render_hide(&r->ask.input, value);
 		(void)take_flat(s, obj_keep(r->a, value), &u, &err);
 	}
 	if (err.code) {
@@ -101,8 +121,8 @@ static void rendered(void *arg, struct obj *value, const struct error *failed)
 	tell_revision(s);
 }
 
-/* Another commit of the tree that was rendered well, for the same spec and with the same configuration: it would be
- * the same once more. */
+/* Another commit of the tree that was rendered well, for the same spec and with the same configuration and lists: it
+ * would be the same once more. */
 static bool has_same_tree(const struct bundle_slot *s, const struct files *f)
 {
 	return s->read && !s->failed.code && *f->tree && !strcmp(s->tree, f->tree) &&
@@ -131,6 +151,7 @@ void bundle_reading_take(struct bundle_slot *s, const struct files *f)
 		return;
 	}
 	r->render = (struct render_call){.done = rendered, .arg = s};
-	bundle_input_files(&r->input, f, r->a);
-	bundle_render_start(&r->spec, s->b->m->c.sandbox, f, &r->input, &r->render);
+	bundle_input_files(&r->ask.input, f, r->a);
+	bundle_render_start(&r->spec, s->b->m->c.sandbox, f, &r->ask.input, &r->render);
+	bundle_ask_sent(&r->ask);
 }

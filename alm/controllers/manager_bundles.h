@@ -8,14 +8,15 @@
 #define ALM_CONTROLLERS_MANAGER_BUNDLES_H
 
 #include "alm/base/clock.h"
+#include "alm/controllers/fleet/bundle_render.h"
 #include "alm/controllers/fleet/bundle_side.h"
 #include "alm/controllers/fleet/bundle_spec.h"
 #include "alm/controllers/manager_internal.h"
+#include "alm/render/live_input.h"
 #include "alm/unit/unit_make.h"
 
 #define BUNDLE_BYTES_MAX ((size_t)512 << 20) /* of a unit's arena */
 
-struct live_input;
 struct reading;
 
 /* The server did not take what it was shown. */
@@ -40,7 +41,8 @@ struct bundle_slot {
 	char rollout[SHA256_HEX]; /* ... and of the Rollout that it was made with */
 	char config[SHA256_HEX];  /* ... and of what its program was given; "": nothing */
 	char tree[SHA256_HEX];    /* of its files; "": not known */
-	bool lacks;               /* what spec.config.from names was not there */
+	bool lacks;               /* what its program is given was not there */
+	struct obj *lists;        /* ... of them the lists, as {"NAME/list": true}; NULL: none */
 	struct error failed;      /* what is wrong with that head */
 	/* It met a limit, which a busy machine meets sooner: times in a row, the last one at. */
 	unsigned limits;
@@ -131,6 +133,28 @@ struct bundle_place {
 /* May it be read? */
 int bundle_place_read(const struct manager *m, const char *url, struct arena *a,
 		      struct bundle_place *ret, struct error *err);
+/* What a program gets besides its files (manager_bundle_input.c): of the cluster, as the Bundle's account. */
+struct bundle_asking {
+	struct bundle_slot *s;
+	const struct bundle_spec *spec;
+	struct arena *a;
+	struct bundle_input input;   /* what came of it */
+	struct bundle_input without; /* ... without lists */
+	struct live_input_wants wants;
+	struct live_input_read *live;
+	struct arena
+		*lists_a; /* of the lists alone, which may be large: they go before the unit does */
+	unsigned times;   /* that the program asked for others */
+	void (*done)(struct bundle_slot *s, const struct error *lacks); /* NULL: input is there */
+};
+/* 1: it is there. 0: done is called, in a later turn. */
+int bundle_ask(struct bundle_asking *q, struct error *err);
+/* The same, with the lists that a program wants to have instead (flat_job_lists()). */
+int bundle_ask_again(struct bundle_asking *q, const struct obj *lists, struct error *err);
+/* The child has the lists: they go, but for Secrets, which are looked for in what it gives. */
+void bundle_ask_sent(struct bundle_asking *q);
+/* They go, and what is under way. */
+void bundle_ask_end(struct bundle_asking *q);
 /* Of its units, in the arena; E_UNAVAILABLE until the cluster's identity is known. */
 int bundle_unit_options(const struct bundle_slot *s, struct arena *a, struct unit_options *ret,
 			struct error *err);

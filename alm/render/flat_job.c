@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/map.h"
 #include "alm/obj/json.h"
 
 #define JOB_ARENA_BYTES ((size_t)192 << 20)
@@ -92,6 +93,13 @@ int files_job(struct str input, struct strbuf *output, struct error *err)
 	return write_flat(&flat, NULL, output, err);
 }
 
+#define LIST "/list"
+
+static bool is_list(const char *name)
+{
+	return cstr_has_suffix(name, LIST);
+}
+
 struct program {
 	struct arena *a;
 	struct files files;
@@ -104,7 +112,9 @@ static int import_live(struct program *p, const char *path, const char *name, co
 		       struct str *ret_text, struct error *err)
 {
 	const struct obj *value = obj_get(obj_get(p->request, "runtime"), name);
-	const char *why = obj_as_string(obj_get(obj_get(p->request, "unavailable"), name));
+	const struct obj *no = obj_get(p->request, "unavailable");
+	const struct obj *why_no = obj_get(no, name);
+	const char *why = obj_as_string(why_no || !is_list(name) ? why_no : obj_get(no, LIST));
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SANDBOX_INPUT_BYTES);
 	if (why)
 		return error_set(err, E_INVALID, "%s", why);
@@ -260,6 +270,70 @@ static int run(struct program *p, const char *file, struct strbuf *output, struc
 	return write_flat(&flat, rollout, output, err);
 }
 
+/* --- the lists that it imports --- */
+
+static void scan_ref(const struct program *p, const char *base, const struct import_ref *ref,
+		     struct map *scanned, struct obj *lists)
+{
+	const char *name = import_runtime(ref->path), *place;
+	if (is_list(name))
+		obj_set_bool(lists, name, true);
+	for (size_t i = 0; !*name && (place = import_place(&p->roots, p->a, base, ref->path, i));
+	     i++) {
+		if (!files_get(&p->files, place))
+			continue;
+		if (ref->kind == IMPORT_CODE)
+			map_set(scanned, place, NULL);
+		return;
+	}
+}
+
+/* Each file of code once, in the order in which they were found; more come meanwhile. */
+static int scan_lists(const struct program *p, const char *file, struct obj *lists,
+		      struct error *err)
+{
+	CLEANUP(map_freep) struct map *scanned = map_new(NULL);
+	map_set(scanned, file, NULL);
+	for (struct map_entry *e = map_first(scanned); e; e = map_next(e)) {
+		const struct files_entry *code = files_get(&p->files, e->key);
+		struct import_refs refs = {0};
+		if (!code)
+			continue;
+		if (imports_scan(p->a, code->text, &refs, err) < 0)
+			return error_wrap(err, "%s", code->path);
+		for (size_t i = 0; i < refs.n; i++)
+			scan_ref(p, import_base(p->a, code->path), &refs.items[i], scanned, lists);
+	}
+	return 0;
+}
+
+static bool has_lists(const struct program *p, const struct obj *lists)
+{
+	const struct obj *runtime = obj_get(p->request, "runtime");
+	OBJ_EACH (it, lists)
+		if (!obj_get(runtime, it.key))
+			return false;
+	OBJ_EACH (it, runtime)
+		if (is_list(it.key) && !obj_get(lists, it.key))
+			return false;
+	return true;
+}
+
+/* 1: it has what it imports. 0: what that is, is told. */
+static int ask_lists(const struct program *p, const char *file, struct strbuf *output,
+		     struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *out = obj_map();
+	struct obj *lists = obj_map();
+	obj_set(out, "lists", lists);
+	if (scan_lists(p, file, lists, err) < 0)
+		return -err->code;
+	if (has_lists(p, lists))
+		return 1;
+	json_print(out, output);
+	return 0;
+}
+
 int jsonnet_job(struct str input, struct strbuf *output, struct error *err)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(JOB_ARENA_BYTES);
@@ -270,7 +344,9 @@ int jsonnet_job(struct str input, struct strbuf *output, struct error *err)
 	p.request = request;
 	read_roots(&p);
 	const char *file = obj_str(request, "entrypoint");
-	return run(&p, file ? file : "", output, err);
+	file = file ? file : "";
+	int r = obj_flag(request, "asks", false) ? ask_lists(&p, file, output, err) : 1;
+	return r > 0 ? run(&p, file, output, err) : r;
 }
 
 /* ---- the caller's side ---- */
@@ -338,7 +414,14 @@ void flat_job_jsonnet(struct sandbox *s, const struct files *f, const struct fla
 	set_obj(request, "extStr", rq->ext_str);
 	set_obj(request, "runtime", rq->runtime);
 	set_obj(request, "unavailable", rq->unavailable);
+	obj_set_bool(request, "asks", rq->asks);
 	start(s, JSONNET_JOB, request, f, call);
+}
+
+const struct obj *flat_job_lists(const struct obj *rendered)
+{
+	const struct obj *lists = obj_get(rendered, "lists");
+	return obj_type(lists) == OBJ_MAP ? lists : NULL;
 }
 
 /* As hostile as the rest of it: their length is bounded, and a list that nobody asked for is one

@@ -41,12 +41,18 @@ struct flat_request {
 	struct import_roots roots;
 	const struct obj *ext_str; /* {NAME: TEXT} */
 	/* {"config": {..}, "cluster": {..}, "values": {..}, "secrets/list": LIST}: what alm-runtime/
-	 * NAME imports. {"NAME": "why"} of those that cannot be read, told if it is imported. */
+	 * NAME imports. {"NAME": "why"} of those that cannot be read, told if it is imported; "/list" is
+	 * any list. */
 	const struct obj *runtime, *unavailable;
+	bool asks; /* it is told first of other lists than runtime has, or of fewer: flat_job_lists() */
 };
 /* f has the files that it can import, or all of a tree (f->refused): then nothing is looked for elsewhere. */
 void flat_job_jsonnet(struct sandbox *s, const struct files *f, const struct flat_request *rq,
 		      struct render_call *call);
+
+/* {"NAME/list": true} of all that the program imports, which then was not run, as it was not given
+ * exactly these; NULL: it was. Nobody has looked at the names. */
+const struct obj *flat_job_lists(const struct obj *rendered);
 
 /* What a job gave, checked again; ret has the instances that it was told. Its flaws are added to those of ret. *ret_rollout is borrowed from rendered; NULL: there is none. msg
  * gets the whole message of a failure, which may have lines; err its beginning. */

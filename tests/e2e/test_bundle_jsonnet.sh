@@ -139,13 +139,13 @@ code "  offline it is given" 1 "give what it brings with --config-file" offline 
 echo 'password: abc' >config.yaml
 code "  by a file" 0 'v: "3"' offline bundle build -f ssot --bundle web.yaml --config-file config.yaml
 k create secret generic more --from-literal=password=bad-hunter2 --dry-run=client -o yaml | k apply -f - >/dev/null 2>&1
-soon "a program that tells a value of a Secret" 1 tells "RenderFailed: the words of its error are not shown, as they may have values of the Secret in spec.config.from; main.jsonnet:3:"
+soon "a program that tells a value of a Secret" 1 tells "RenderFailed: the words of its error are not shown, as they may have values of the Secrets and lists that it is given; main.jsonnet:3:"
 secretly() { # TEXT PROGRAM: whose error would tell the value
 	printf '%s\n' "local c = import 'alm-runtime/config'; $2" >ssot/apps/main.jsonnet
 	push "$1"
 	soon "  nor is $1" 1 tells "$1"
 }
-said='the words of its error are not shown, as they may have values of the Secret in spec.config.from'
+said='the words of its error are not shown, as they may have values of the Secrets and lists that it is given'
 secretly "RenderFailed: main.jsonnet: Invalid: $said" "{ [c.password]: 'x' }"
 secretly "RenderFailed: $said; main.jsonnet:1:" "error '\n\tmain.jsonnet:7' + c.password + '\n\t' + c.password + ':1'"
 secretly "RenderFailed: main.jsonnet: Invalid: $said" "{ objects: { m: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' } } }, rollout: { apiVersion: 'app.coreos.com/v1alpha1', kind: 'Rollout', metadata: { name: 'r' }, spec: { groups: [{ name: 'g', steps: [{ object: 'm', action: c.password }] }] } } }"
@@ -168,4 +168,50 @@ k create secret generic more --from-literal=password=x >/dev/null
 k delete clusterrolebinding deployer >/dev/null
 soon "L30 it is read with the rights of the account" 1 tells "cannot get resource"
 is "  nothing is applied, nothing pruned" "$all" "$(there)"
+
+# Live lists, too, anew at each interval (L30); which these are the tree says.
+lists() { # MESSAGE PROGRAM
+	printf '%s\n' "local map = import 'map.libsonnet'; $2" >ssot/apps/main.jsonnet
+	push "$1"
+}
+k create clusterrolebinding deployer --clusterrole=admin --serviceaccount=default:deployer >/dev/null
+k create configmap listed-1 >/dev/null
+bundle "$jsonnet"'
+  serviceAccountName: default/deployer'
+k apply -f web.yaml >/dev/null
+lists 'a list' "{ a: map('a', std.join(' ', [m.metadata.name for m in (import 'alm-runtime/configmaps/list') if std.startsWith(m.metadata.name, 'listed-')])) }"
+all='a=listed-1 '
+soon "L30 a live list" "$all" there
+k create configmap listed-2 >/dev/null
+all='a=listed-1 listed-2 '
+soon "  what comes to it is rolled out" "$all" there
+k create configmap listed-3 >/dev/null
+echo 'for people, again' >ssot/README.md
+push 'another list, the same tree'
+all='a=listed-1 listed-2 listed-3 '
+soon "  with another commit of the same tree, too" "$all" there
+soon "  which is told" "Synced $head" state
+code "  offline there is none" 1 "live lists are read by the controller of the Bundle" offline bundle vet -f ssot --bundle web.yaml
+lists 'a value of a Secret' "{ a: map('a', error std.toString(import 'alm-runtime/secrets/list')) }"
+soon "  no value of one of Secrets is told" 1 tells "RenderFailed: the words of its error are not shown"
+k create secret generic listed --from-literal=password=list-hunter3 >/dev/null
+lists 'a value of one of Secrets in an object' "local s = [s for s in import 'alm-runtime/secrets/list' if s.metadata.name == 'listed'][0]; { s: { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec: { type: std.base64Decode(s.data.password), ports: [{ port: 1 }] } } }"
+soon "  nor by the words of a server that refuses it" 1 refusal
+lacks "  is not told" k get bundle web -o json -- hunter3
+lacks "  nor by the log" alm audit query --data-dir "$data" -o json -- hunter3
+lacks "  nor by ALM's own" cat "$dir/err" -- hunter3
+lists 'words of a list' "{ a: map('a', error 'no ' + std.toString(import 'alm-runtime/configmaps/list')) }"
+soon "  nor anything of another list" 1 tells "RenderFailed: $said; main.jsonnet:1:"
+lists 'more than it may' "{ a: map('a', std.toString(import 'alm-runtime/customresourcedefinitions/list')) }"
+soon "  one that the account may not read" 1 tells "ValueMissing: import alm-runtime/customresourcedefinitions/list: "
+lists 'no such kind' "{ a: map('a', std.toString(import 'alm-runtime/gizmos/list')) }"
+soon "  one of no kind" 1 tells "import alm-runtime/gizmos/list: "
+is "  nothing is applied, nothing pruned" "$all" "$(there)"
+lists 'none' "{ a: map('a', 'no list') }"
+all='a=no list '
+soon "  the next push is read all the same" "$all" there
+sed -i '/serviceAccountName/d' web.yaml
+k apply -f web.yaml >/dev/null
+lists 'a list without an account' "{ a: map('a', std.toString(import 'alm-runtime/configmaps/list')) }"
+soon "  none is read with the rights of ALM" 1 tells "live lists are read with the rights of spec.serviceAccountName, and none is set"
 finish

@@ -4,12 +4,16 @@
 
 #include "alm/engine/secrets.h"
 #include "alm/obj/json.h"
+#include "alm/obj/meta.h"
 #include "alm/render/flat_job.h"
 
-#define HIDDEN                                                                            \
-	"the words of its error are not shown, as they may have values of the Secret in " \
-	"spec.config.from"
-#define PLACE_MAX ((size_t)40)
+#define HIDDEN                                                                          \
+	"the words of its error are not shown, as they may have values of the Secrets " \
+	"and lists that it is given"
+#define PLACE_MAX     ((size_t)40)
+#define LISTS_MAX     32 /* each is a request an interval */
+#define LIST          "/list"
+#define LIST_NAME_MAX ((size_t)512)
 
 void bundle_files_init(const struct bundle_spec *b, struct arena *a, struct files *ret)
 {
@@ -91,19 +95,75 @@ int bundle_input_make(const struct bundle_spec *b, const struct config_layer *la
 	return 0;
 }
 
-void bundle_input_blame(struct error *err)
+int bundle_lists_check(const struct bundle_spec *b, const struct obj *lists, struct error *err)
+{
+	if (obj_len(lists) > LISTS_MAX)
+		return error_because(err, E_LIMIT, REASON_RENDER_LIMIT,
+				     "%s: it imports %zu live lists; at most %d are read",
+				     b->renderer.entrypoint, obj_len(lists), LISTS_MAX);
+	OBJ_EACH (it, lists) {
+		size_t n = strlen(it.key);
+		if (n <= strlen(LIST) || n > LIST_NAME_MAX || !cstr_has_suffix(it.key, LIST))
+			return error_because(err, E_INVALID, REASON_RENDER_FAILED,
+					     "%s: it imports a live list without a name; import "
+					     "alm-runtime/PLURAL" LIST,
+					     b->renderer.entrypoint);
+	}
+	return 0;
+}
+
+static void add_secrets(struct obj *to, const struct obj *list)
+{
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(meta_kind(obj_at(list, i)), "Secret"))
+			obj_append(to, answer(obj_at(list, i)));
+}
+
+void bundle_input_lists(struct bundle_input *in, const struct obj *lists, struct arena *a)
+{
+	struct obj *secrets = obj_keep(a, obj_list());
+	CLEANUP(obj_unrefp) struct obj *both = obj_map();
+	obj_set_str(both, "config", in->digest);
+	obj_set(both, "lists", obj_ref(lists));
+	json_digest(both, in->digest);
+	in->lists = lists;
+	for (size_t i = 0; i < obj_len(in->secrets); i++)
+		obj_append(secrets, obj_ref(obj_at(in->secrets, i)));
+	OBJ_EACH (it, lists) {
+		add_secrets(secrets, it.value);
+		in->is_secret = in->is_secret || obj_len(it.value);
+	}
+	if (obj_len(secrets))
+		in->secrets = secrets;
+}
+
+void bundle_input_blame(const char *field, struct error *err)
 {
 	bool may_pass = error_retry(err->code) != RETRY_NEVER && err->code != E_FORBIDDEN;
-	error_wrap(err, BUNDLE_CONFIG_FROM);
+	if (field)
+		error_wrap(err, "%s", field);
 	if (!may_pass)
 		error_set_reason(err, REASON_VALUE_MISSING);
 }
 
 /* --- the program --- */
 
-static struct obj *unavailable(const struct bundle_input *in)
+/* The tree says which lists are read, and anybody may push to it: not with all that ALM may read. */
+static const char *no_lists(const struct bundle_spec *b, const struct bundle_input *in)
+{
+	if (!in->is_live)
+		return "live lists are read by the controller of the Bundle, and no cluster is "
+		       "asked here";
+	return b->account ? NULL
+			  : "live lists are read with the rights of spec.serviceAccountName, and "
+			    "none is set";
+}
+
+static struct obj *unavailable(const struct bundle_spec *b, const struct bundle_input *in)
 {
 	struct obj *o = obj_map();
+	if (no_lists(b, in))
+		obj_set_str(o, "/list", no_lists(b, in));
 	obj_set_str(o, "values", "spec.values of a Bundle is not built yet");
 	if (!in->config)
 		obj_set_str(o, "config", "there is no configuration; set spec.config");
@@ -115,7 +175,9 @@ static void start_jsonnet(const struct bundle_spec *b, struct sandbox *s, const 
 {
 	const struct bundle_renderer *r = &b->renderer;
 	CLEANUP(obj_unrefp) struct obj *runtime = obj_map();
-	CLEANUP(obj_unrefp) struct obj *no = unavailable(in);
+	CLEANUP(obj_unrefp) struct obj *no = unavailable(b, in);
+	OBJ_EACH (it, in->lists)
+		obj_set(runtime, it.key, obj_ref(it.value));
 	obj_set(runtime, "cluster", cluster());
 	if (in->config)
 		obj_set(runtime, "config", obj_ref(in->config));
@@ -124,7 +186,8 @@ static void start_jsonnet(const struct bundle_spec *b, struct sandbox *s, const 
 					.roots = {"", r->jpath, r->n_jpath},
 					.ext_str = r->ext_str,
 					.runtime = runtime,
-					.unavailable = no};
+					.unavailable = no,
+					.asks = !no_lists(b, in)};
 	flat_job_jsonnet(s, f, &rq, call);
 }
 

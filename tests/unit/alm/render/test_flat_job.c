@@ -13,6 +13,7 @@
 #include "alm/base/sanitizer.h"
 #include "alm/io/sandbox.h"
 #include "alm/obj/json.h"
+#include "alm/obj/meta.h"
 #include "alm/render/flat_job.h"
 #include "alm/render/tree_read.h"
 #include "tests/lib/http_client.h"
@@ -527,12 +528,14 @@ static void test_flat_job__a_folder(void **state)
 	assert_non_null(strstr(f->err.msg, "bad.yaml is neither a file nor a folder"));
 }
 
-static int tree(struct fixture *f, const char *text)
+static int tree_with(struct fixture *f, const char *text, const struct obj *runtime)
 {
 	static const char *const jpath[] = {"lib", "."};
 	const struct flat_request rq = {.ns = "default",
 					.entrypoint = "main.jsonnet",
-					.roots = {"", jpath, ARRAY_LEN(jpath)}};
+					.roots = {"", jpath, ARRAY_LEN(jpath)},
+					.runtime = runtime,
+					.asks = runtime};
 	struct files files = {.a = f->a, .refused = obj_keep(f->a, obj_map())};
 	(void)unlink(arena_fmt(f->a, "%s/main.jsonnet", f->dir));
 	put(f, "main.jsonnet", str_of(text));
@@ -542,7 +545,50 @@ static int tree(struct fixture *f, const char *text)
 	int want = f->n_done + 1;
 	flat_job_jsonnet(f->sandbox, &files, &rq, &call);
 	assert_true(turn(f, want));
-	return read_answer(f);
+	return flat_job_lists(f->rendered) ? 1 : read_answer(f);
+}
+
+static int tree(struct fixture *f, const char *text)
+{
+	return tree_with(f, text, NULL);
+}
+
+/* It is not run before it has exactly those that it, or a file of it, imports. */
+static void test_flat_job__lists_are_asked_for_first(void **state)
+{
+	static const struct {
+		const char *given, *wanted; /* NULL: it is run */
+	} rows[] = {
+		{"{}", "{\"a/list\":true,\"secrets/list\":true}"},
+		{"{\"config\": {}, \"a/list\": []}", "{\"a/list\":true,\"secrets/list\":true}"},
+		{"{\"a/list\": [], \"b/list\": [], \"secrets/list\": []}",
+		 "{\"a/list\":true,\"secrets/list\":true}"},
+		{"{\"a/list\": [], \"secrets/list\": [{\"metadata\": {\"name\": \"web\"}}]}", NULL},
+	};
+	static const char text[] =
+		"local a = import 'alm-runtime/a/list', text = importstr 'no.libsonnet';\n"
+		"{web: {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: import "
+		"'web.libsonnet'}}}";
+	struct fixture *f = *state;
+	need_library();
+	put(f, "lib/web.libsonnet",
+	    STR("(import 'locutus-runtime/secrets/list')[0].metadata.name"));
+	put(f, "no.libsonnet", STR("import 'alm-runtime/no/list'"));
+	put(f, "other.jsonnet", STR("import 'alm-runtime/no/list'"));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct obj *runtime = NULL;
+		assert_ok(json_parse(str_of(rows[i].given), &runtime, &f->err), &f->err);
+		int rc = tree_with(f, text, obj_keep(f->a, runtime));
+		CLEANUP(xfreep) char *got = json_text(flat_job_lists(f->rendered));
+		if (rows[i].wanted) {
+			assert_int_equal(rc, 1);
+			assert_string_equal(got, rows[i].wanted);
+			continue;
+		}
+		if (rc < 0)
+			fail_msg("%s", f->msg.buf);
+		assert_string_equal(meta_name(flat_get(&f->flat, "web")->object), "web");
+	}
 }
 
 /* What a program of a tree may import: its files, and nothing behind them. */
@@ -601,6 +647,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(jsonnet_gives_what_debians_prints),
 		TEST(a_program_of_a_tree),
+		TEST(lists_are_asked_for_first),
 		TEST(items_of_a_list_have_keys),
 		TEST(runtime_imports),
 		TEST(errors_are_clear),

@@ -308,7 +308,7 @@ static void test_bundle_renderer__no_value_of_a_secret_is_told(void **state)
 		assert_string_equal(
 			obj_str(o, "error"),
 			sources[i].hides ? "the words of its error are not shown, as they may have "
-					   "values of the Secret in spec.config.from"
+					   "values of the Secrets and lists that it is given"
 					   "\n\ta/b.jsonnet:1:1-5\n\tb:(1:2)-(3:4)\n\tstd:9:1-2"
 					 : failed);
 		/* a key of an object, an action of a rollout */
@@ -321,9 +321,80 @@ static void test_bundle_renderer__no_value_of_a_secret_is_told(void **state)
 			err.msg,
 			sources[i].hides
 				? "SourceEmpty: b: Invalid: the words of its error are not shown, "
-				  "as they may have values of the Secret in spec.config.from"
+				  "as they may have values of the Secrets and lists that it is given"
 				: "SourceEmpty: hunter2: no such action");
 	}
+}
+
+/* A change of one is another input; which are Secrets they say themselves. */
+static void test_bundle_renderer__lists_are_given_too(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *lists;
+		bool is_secret;
+		const char *hidden;
+	} cases[] = {
+		{"{secrets/list: []}", false, NULL},
+		{"{maps/list: [{kind: ConfigMap, data: {a: hunter2-map}}]}", true, NULL},
+		{"{maps/list: [{kind: ConfigMap}, {kind: ConfigMap}]}", true, NULL},
+		{"{maps/list: [], secrets/list: [{kind: Secret, data: {a: eA==}}, {kind: Secret, data: {a: "
+		 "aHVudGVyMg==, b: bm8tb25lcw==}}]}",
+		 true, "hunter2"},
+	};
+	CLEANUP(obj_unrefp) struct obj *rendered = obj_string("a hunter2-map");
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	const char *digest = "";
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct bundle_input in = input_of(a, FROM("{configMap: {name: s}}"), "{p: 1}");
+		struct error err = ERROR_INIT;
+		struct obj *o = NULL;
+		assert_ok(yaml_parse_one(str_of(cases[i].lists), &o, &err), &err);
+		bundle_input_lists(&in, obj_keep(a, o), a);
+		const struct obj *hidden = bundle_input_hidden(&in, rendered, a);
+		assert_int_equal(obj_len(hidden), cases[i].hidden ? 1 : 0);
+		if (cases[i].hidden)
+			assert_string_equal(obj_as_string(obj_at(hidden, 0)), cases[i].hidden);
+		assert_string_not_equal(in.digest, digest);
+		assert_int_equal(in.is_secret, cases[i].is_secret);
+		digest = arena_strdup(a, in.digest);
+	}
+}
+
+/* The names come out of the sandbox. */
+static void test_bundle_renderer__names_of_lists(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		enum error_reason reason;
+	} cases[] = {
+		{"pods/list", REASON_NONE},
+		{"deployments.apps/list", REASON_NONE},
+		{"/list", REASON_RENDER_FAILED},
+		{"x", REASON_RENDER_FAILED},
+		{"", REASON_RENDER_FAILED},
+		{"list/pods", REASON_RENDER_FAILED},
+	};
+	const struct bundle_spec b = {.renderer.entrypoint = "a.jsonnet"};
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	CLEANUP(obj_unrefp) struct obj *many = obj_map();
+	struct error err = ERROR_INIT;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(obj_unrefp) struct obj *lists = obj_map();
+		err = ERROR_INIT;
+		obj_set_bool(lists, cases[i].name, true);
+		assert_int_equal(bundle_lists_check(&b, lists, &err) < 0, cases[i].reason != 0);
+		assert_int_equal(err.reason, cases[i].reason);
+	}
+	for (int i = 0; i < 33; i++) {
+		assert_true(bundle_lists_check(&b, many, &err) == 0);
+		obj_set_bool(many, arena_fmt(a, "l%d/list", i), true);
+	}
+	assert_true(bundle_lists_check(&b, many, &err) < 0);
+	assert_string_equal(
+		err.msg,
+		"RenderLimit: a.jsonnet: it imports 33 live lists; at most 32 are read");
 }
 
 static void test_bundle_renderer__what_cannot_be_read(void **state)
@@ -331,16 +402,20 @@ static void test_bundle_renderer__what_cannot_be_read(void **state)
 	(void)state;
 	struct error err = ERROR_INIT;
 	error_set(&err, E_NOTFOUND, "Secret a/b: not found");
-	bundle_input_blame(&err);
+	bundle_input_blame(BUNDLE_CONFIG_FROM, &err);
 	assert_string_equal(err.msg, "ValueMissing: spec.config.from: Secret a/b: not found");
 	err = ERROR_INIT;
 	error_set(&err, E_FORBIDDEN, "no");
-	bundle_input_blame(&err);
+	bundle_input_blame(BUNDLE_CONFIG_FROM, &err);
 	assert_int_equal(err.reason, REASON_VALUE_MISSING);
 	err = ERROR_INIT;
 	error_set(&err, E_UNAVAILABLE, "no");
-	bundle_input_blame(&err); /* a poll or two may fail */
+	bundle_input_blame(BUNDLE_CONFIG_FROM, &err); /* a poll or two may fail */
 	assert_int_equal(err.reason, REASON_NONE);
+	err = ERROR_INIT;
+	error_set(&err, E_FORBIDDEN, "import alm-runtime/secrets/list: no");
+	bundle_input_blame(NULL, &err);
+	assert_string_equal(err.msg, "ValueMissing: import alm-runtime/secrets/list: no");
 }
 
 int main(void)
@@ -353,6 +428,8 @@ int main(void)
 		cmocka_unit_test(test_bundle_renderer__manifests_meet_limits),
 		cmocka_unit_test(test_bundle_renderer__later_layers_win),
 		cmocka_unit_test(test_bundle_renderer__no_value_of_a_secret_is_told),
+		cmocka_unit_test(test_bundle_renderer__lists_are_given_too),
+		cmocka_unit_test(test_bundle_renderer__names_of_lists),
 		cmocka_unit_test(test_bundle_renderer__what_cannot_be_read),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
