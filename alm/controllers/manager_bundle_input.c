@@ -3,7 +3,7 @@
  * next interval. */
 #include "alm/controllers/manager_bundles.h"
 
-#define TIMES_MAX 3  /* of one reading: pushes that ask for others each time */
+#define TIMES_MAX 3 /* of one reading: pushes that ask for others each time */
 
 static void start(struct bundle_asking *q, struct arena *a, live_input_fn fn)
 {

@@ -208,7 +208,7 @@ static void ask_keys(struct bundle_slot *s)
 /* --- configuration --- */
 
 /* What it lacks holds up its rendering; whether git can be read is told all the same. */
-void bundle_reading_go_on(struct bundle_slot *s, const struct error *lacks)
+static void go_on(struct bundle_slot *s, const struct error *lacks)
 {
 	struct reading *r = s->reading;
 	if (lacks)
@@ -229,11 +229,10 @@ static void start_reading(struct bundle_slot *s)
 		refuse(s, &err);
 		return;
 	}
-	r->ask = (struct bundle_asking){
-		.s = s, .spec = &r->spec, .a = r->a, .done = bundle_reading_go_on};
+	r->ask = (struct bundle_asking){.s = s, .spec = &r->spec, .a = r->a, .done = go_on};
 	int rc = bundle_ask(&r->ask, &err);
 	if (rc)
-		bundle_reading_go_on(s, rc < 0 ? &err : NULL);
+		go_on(s, rc < 0 ? &err : NULL);
 }
 
 void manager_read_bundle(void *arg, const struct obj *bundle, bundle_read_fn done, void *done_arg)

@@ -42,8 +42,6 @@ void bundle_reading_refuse(struct bundle_slot *s, const struct error *err);
 void bundle_reading_head(struct bundle_slot *s, const char *head, const struct error *err);
 /* All but the commit is as it was when that was said. */
 bool bundle_reading_is_known(const struct bundle_slot *s);
-/* What the program is given is there, or lacks that: git is asked. */
-void bundle_reading_go_on(struct bundle_slot *s, const struct error *lacks);
 /* f: of its commit, which is another one than the slot knows. */
 void bundle_reading_take(struct bundle_slot *s, const struct files *f);
 

@@ -93,7 +93,7 @@ static void ask_again(struct bundle_slot *s, const struct obj *lists)
 	}
 	r->read = r->skipped = NULL;
 	if (rc)
-		bundle_reading_go_on(s, NULL);
+		r->ask.done(s, NULL);
 }
 
 static void rendered(void *arg, struct obj *value, const struct error *failed)

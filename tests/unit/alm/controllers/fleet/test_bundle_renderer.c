@@ -321,7 +321,8 @@ static void test_bundle_renderer__no_value_of_a_secret_is_told(void **state)
 			err.msg,
 			sources[i].hides
 				? "SourceEmpty: b: Invalid: the words of its error are not shown, "
-				  "as they may have values of the Secrets and lists that it is given"
+				  "as they may have values of the Secrets and lists that it is "
+				  "given"
 				: "SourceEmpty: hunter2: no such action");
 	}
 }
@@ -338,7 +339,8 @@ static void test_bundle_renderer__lists_are_given_too(void **state)
 		{"{secrets/list: []}", false, NULL},
 		{"{maps/list: [{kind: ConfigMap, data: {a: hunter2-map}}]}", true, NULL},
 		{"{maps/list: [{kind: ConfigMap}, {kind: ConfigMap}]}", true, NULL},
-		{"{maps/list: [], secrets/list: [{kind: Secret, data: {a: eA==}}, {kind: Secret, data: {a: "
+		{"{maps/list: [], secrets/list: [{kind: Secret, data: {a: eA==}}, {kind: Secret, "
+		 "data: {a: "
 		 "aHVudGVyMg==, b: bm8tb25lcw==}}]}",
 		 true, "hunter2"},
 	};
@@ -369,12 +371,9 @@ static void test_bundle_renderer__names_of_lists(void **state)
 		const char *name;
 		enum error_reason reason;
 	} cases[] = {
-		{"pods/list", REASON_NONE},
-		{"deployments.apps/list", REASON_NONE},
-		{"/list", REASON_RENDER_FAILED},
-		{"x", REASON_RENDER_FAILED},
-		{"", REASON_RENDER_FAILED},
-		{"list/pods", REASON_RENDER_FAILED},
+		{"pods/list", REASON_NONE},      {"deployments.apps/list", REASON_NONE},
+		{"/list", REASON_RENDER_FAILED}, {"x", REASON_RENDER_FAILED},
+		{"", REASON_RENDER_FAILED},      {"list/pods", REASON_RENDER_FAILED},
 	};
 	const struct bundle_spec b = {.renderer.entrypoint = "a.jsonnet"};
 	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
@@ -393,8 +392,7 @@ static void test_bundle_renderer__names_of_lists(void **state)
 	}
 	assert_true(bundle_lists_check(&b, many, &err) < 0);
 	assert_string_equal(
-		err.msg,
-		"RenderLimit: a.jsonnet: it imports 33 live lists; at most 32 are read");
+		err.msg, "RenderLimit: a.jsonnet: it imports 33 live lists; at most 32 are read");
 }
 
 static void test_bundle_renderer__what_cannot_be_read(void **state)
