@@ -10,7 +10,8 @@ static bool read_as_json(struct str text, size_t nodes_max, struct yaml_document
 	struct error ignored = ERROR_INIT;
 	struct str s = str_trim_left(text);
 	struct obj *o;
-	if (!s.len || s.ptr[0] != '{' || json_parse_dup(s, nodes_max, &dup, &o, &ignored) < 0)
+	if (!text.ptr || !s.len || s.ptr[0] != '{' ||
+	    json_parse_dup(s, nodes_max, &dup, &o, &ignored) < 0)
 		return false;
 	bool clean = dup.n == 0;
 	json_duplicates_release(&dup);

@@ -65,10 +65,10 @@ const char *priority_set(struct apiserver *s, struct obj *pod, struct arena *a)
 	const struct obj *c = named ? class_of(s, name) : default_class(s);
 	if (named && !c)
 		return arena_fmt(a, "no PriorityClass with name %s was found", name);
-	long long is = obj_i64(c, "value", 0), stated;
+	long long is = obj_i64(c, "value", 0), stated = obj_i64(spec, "priority", is);
 	const char *policy = c ? obj_str(c, "preemptionPolicy") : "PreemptLowerPriority";
 	const char *other = obj_str(spec, "preemptionPolicy");
-	if (obj_has(spec, "priority") && (stated = obj_i64(spec, "priority", is)) != is)
+	if (stated != is)
 		return arena_fmt(
 			a,
 			"the integer value of priority (%lld) must not be provided in pod spec; "

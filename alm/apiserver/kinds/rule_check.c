@@ -228,6 +228,7 @@ static void check_value(struct field_errors *e, const struct field_rule *f, cons
 /* --- places --- */
 
 /* What rest, of the rule's path, names in o; a list without "[]" is gone through, and its index not told. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the rule's path, which is in the table */
 static void walk(struct field_errors *e, const struct field_rule *f, const char *path,
 		 const char *rest, const struct obj *o)
 {

@@ -100,8 +100,9 @@ static int add_need(struct needs *t, size_t i, size_t k, const struct obj *name,
 		    const struct map *places, struct error *err)
 {
 	const char *text = obj_as_string(name);
-	size_t at = text ? map_number(places, text) : 0; /* from 1 on */
-	if (!at || --at == i)
+	size_t place = text ? map_number(places, text) : 0; /* from 1 on */
+	size_t at = place - 1;
+	if (!place || at == i)
 		return error_set(err, E_INVALID,
 				 "spec.instances[%zu].needs[%zu]: %.60s: want the name of "
 				 "another instance of this Bundle",

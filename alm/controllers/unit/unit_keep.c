@@ -1,4 +1,6 @@
 /* unit_keep: what has drifted since the rollout is put back, and whose it was is told. */
+#include <inttypes.h>
+
 #include "alm/base/clock.h"
 #include "alm/controllers/unit/unit_act.h"
 #include "alm/engine/repairs.h"
@@ -39,7 +41,7 @@ static void tell_fight(struct unit_pass *s, const struct unit_entry *e, size_t r
 {
 	struct arena *a = s->v->a;
 	struct action *x = tell_drift(s, e, row, "DriftFought",
-				      arena_fmt(a, "until:%lld", (long long)(s->v->now_ns + left)));
+				      arena_fmt(a, "until:%" PRId64, s->v->now_ns + left));
 	x->event_type = "Warning";
 	x->message = x->actor ? arena_fmt(a, "changed by %s: " REPAIRS_WHY, x->actor) : REPAIRS_WHY;
 }
