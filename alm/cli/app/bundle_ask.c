@@ -31,6 +31,16 @@ int bundle_ask_open(struct cli *c, const char *name, struct bundle_ask *ret, str
 		       : 0;
 }
 
+int bundle_ask_open_one(struct cli *c, struct bundle_ask *ret, struct error *err)
+{
+	const char *name = NULL;
+	*ret = (struct bundle_ask){0};
+	if (!bundle_ask_names(c, &name))
+		name = c->n_args == 1 ? c->args[0] : NULL;
+	return name ? bundle_ask_open(c, name, ret, err)
+		    : error_set(err, E_USAGE, "want one Bundle");
+}
+
 void bundle_ask_release(struct bundle_ask *b)
 {
 	session_freep(&b->session);

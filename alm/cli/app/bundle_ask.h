@@ -15,6 +15,8 @@ struct bundle_ask {
 bool bundle_ask_names(const struct cli *c, const char **ret_name);
 /* E_NOTFOUND for one that is not there. Released whatever it returns. */
 int bundle_ask_open(struct cli *c, const char *name, struct bundle_ask *ret, struct error *err);
+/* The one that the arguments name, by its name alone, too; E_USAGE. The same otherwise. */
+int bundle_ask_open_one(struct cli *c, struct bundle_ask *ret, struct error *err);
 void bundle_ask_release(struct bundle_ask *b);
 /* A merge patch. only_tried: the server is asked whether it would take it, and stores nothing. */
 int bundle_ask_patch(struct bundle_ask *b, const struct obj *patch, bool only_tried,

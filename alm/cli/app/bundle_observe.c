@@ -68,11 +68,7 @@ static int observe(struct bundle_ask *b, struct error *err)
 static int run(struct cli *c, struct error *err)
 {
 	struct bundle_ask b;
-	const char *name = c->args[0];
-	if (c->n_args > 1 && !bundle_ask_names(c, &name))
-		return error_set(err, E_USAGE, "want one Bundle");
-	(void)bundle_ask_names(c, &name);
-	int r = bundle_ask_open(c, name, &b, err);
+	int r = bundle_ask_open_one(c, &b, err);
 	if (!r)
 		r = observe(&b, err);
 	bundle_ask_release(&b);

@@ -117,6 +117,29 @@ static const char *drifted(const struct fixture *x)
 					       : "";
 }
 
+/* What an object, a webhook or a plugin says comes by way of the record, which nobody has searched. */
+static void test_bundle__no_message_has_a_value_of_a_secret(void **state)
+{
+	(void)state;
+	struct fixture x;
+	fixture_init(&x);
+	struct unit *u = ARENA_NEW(x.u.a, struct unit);
+	*u = *x.u.job.unit;
+	struct obj *doc = obj_keep(x.u.a, obj_copy(u->doc)), *hidden = obj_list();
+	obj_append(hidden, obj_string("hunter2-of-it"));
+	obj_set(doc, "hidden", hidden);
+	u->doc = doc;
+	x.u.job.unit = u;
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Succeeded\"}");
+	(void)pass(&x);
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Succeeded\", \"unhealthy\": \"webhook: no "
+		       "hunter2-of-it\", \"drifted\": \"B: hunter2-of-it\", \"driftedWhy\": "
+		       "\"Reported\"}");
+	assert_string_equal(pass(&x), "Degraded False webhook: no (hidden); B: (hidden)");
+	assert_string_equal(drifted(&x), "Reported B: (hidden)");
+	unit_fixture_release(&x.u);
+}
+
 static void test_bundle__degraded_and_well_again(void **state)
 {
 	(void)state;
@@ -338,6 +361,7 @@ static void test_bundle__what_became_of_a_reading(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bundle__no_message_has_a_value_of_a_secret),
 		cmocka_unit_test(test_bundle__degraded_and_well_again),
 		cmocka_unit_test(test_bundle__degraded_until_it_was_looked_at),
 		cmocka_unit_test(test_bundle__paused_and_found_by_a_restart),
