@@ -62,10 +62,8 @@ static int bundle_begin(const struct view *v, const char *key, struct plan *plan
 	*s = (struct bundle_pass){.o = o};
 	(void)bundle_spec_read(o, v->a, &s->spec, &s->invalid);
 	(void)side->now(side->arg, key, &s->now);
-	if (s->now.job)
-		plan_hide(plan,
-			  s->now.job->unit
-				  ->doc); /* what objects and plugins say has its values, too */
+	if (s->now.job) /* what objects and plugins say has its values, too */
+		plan_hide(plan, s->now.job->unit->doc);
 	s->read = view_outcome(v, read_id(v, o));
 	s->was = bundle_state_find(obj_str(o, "status.state"));
 	if (v->settings->foreign &&
