@@ -29,18 +29,19 @@
 static void namespace_default(struct mutation *m)
 {
 	struct obj *o = m->after;
-	if (m->head && !cstr_eq(m->r->subresource, "finalize")) {
-		const struct obj *f = obj_path(m->before, "spec.finalizers");
-		obj_del_path(o, "spec.finalizers");
-		if (f)
-			obj_set_path(o, "spec.finalizers", obj_ref(f));
-	}
 	if (m->name)
 		meta_set_label(o, "kubernetes.io/metadata.name", m->name);
 }
 
 static void namespace_late(struct mutation *m)
 {
+	struct obj *o = m->after;
+	if (m->head && !cstr_eq(m->r->subresource, "finalize")) {
+		const struct obj *f = obj_path(m->before, "spec.finalizers");
+		obj_del_path(o, "spec.finalizers");
+		if (f)
+			obj_set_path(o, "spec.finalizers", obj_ref(f));
+	}
 	if (m->head)
 		return;
 	if (!obj_path(m->after, "spec.finalizers")) {
@@ -150,8 +151,11 @@ static void job_late(struct mutation *m)
 	struct obj *o = m->after;
 	const char *uid = meta_uid(o);
 	if (m->head || !m->name || strlen(m->name) > 63 || !uid ||
-	    obj_flag(o, "spec.manualSelector", false) ||
-	    obj_type(obj_path(o, "spec.template")) != OBJ_MAP)
+	    obj_flag(o, "spec.manualSelector", false))
+		return;
+	if (!obj_path(o, "spec.template.metadata"))
+		obj_set_path(o, "spec.template.metadata", obj_map());
+	if (obj_type(obj_path(o, "spec.template")) != OBJ_MAP)
 		return;
 	const struct {
 		const char *key, *value;
@@ -218,6 +222,7 @@ static void aggregation_validate(struct mutation *m, struct field_errors *e)
 static void pod_late(struct mutation *m)
 {
 	limits_apply(m);
+	admit_pod_late(m);
 	if (m->head || m->whole)
 		return;
 	obj_set_path(m->after, "status.phase", obj_string("Pending"));
@@ -340,6 +345,8 @@ static const struct {
 	{"", "events", NULL, event_late, event_validate},
 	{"", "limitranges", range_default, NULL, NULL},
 	{"", "nodes", admit_node_default, admit_node_late, NULL},
+	{"", "persistentvolumeclaims", NULL, admit_claim_late, NULL},
+	{"", "persistentvolumes", NULL, admit_volume_late, NULL},
 	{"", "pods", admit_pod_default, pod_late, pod_validate},
 	{ADMISSION_GROUP, "mutatingadmissionpolicies", policy_default_of, NULL, mutating_validate},
 	{ADMISSION_GROUP, "mutatingadmissionpolicybindings", binding_default_of, NULL,
@@ -354,7 +361,10 @@ static const struct {
 	 hooks_validate_of},
 	{"apps", "daemonsets", admit_daemon_default, admit_daemon_late, NULL},
 	{"batch", "jobs", NULL, job_late, NULL},
+	{"certificates.k8s.io", "certificatesigningrequests", NULL, admit_request_late, NULL},
 	{"coordination.k8s.io", "leases", NULL, admit_lease_late, NULL},
+	{"apps", "controllerrevisions", NULL, admit_revision_late, NULL},
+	{"scheduling.k8s.io", "priorityclasses", NULL, admit_priority_late, NULL},
 	{"storage.k8s.io", "csidrivers", NULL, admit_driver_late, NULL},
 	{RBAC_GROUP, "clusterroles", NULL, NULL, aggregation_validate},
 	{APPROVAL_GROUP, APPROVAL_PLURAL, approval_default, NULL, approval_validate},

@@ -1,6 +1,9 @@
 /* admit_platform: see admit_platform.h. */
 #include "alm/apiserver/admit_platform.h"
 
+#include "alm/apiserver/auth/auth.h"
+#include "alm/apiserver/kinds/volume_check.h"
+#include "alm/base/clock.h"
 #include "alm/obj/meta.h"
 
 /* A list and the member that was there before it are one: the list's first. What states only one of them is heard; of two that
@@ -33,6 +36,23 @@ void admit_node_default(struct mutation *m)
 	default_plural(obj_get_mut(m->after, "spec"), "podCIDR", "podCIDRs", NULL);
 }
 
+/* It runs nothing before it was seen to be ready (TaintNodesByCondition). */
+static void add_unready(struct mutation *m)
+{
+	static const char key[] = "node.kubernetes.io/not-ready";
+	const struct obj *had = obj_path(m->after, "spec.taints");
+	CLEANUP(obj_unrefp) struct obj *list =
+		obj_type(had) == OBJ_LIST ? obj_copy(had) : obj_list();
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(obj_str(obj_at(list, i), "key"), key))
+			return;
+	struct obj *taint = obj_map();
+	obj_set_str(taint, "key", key);
+	obj_set_str(taint, "effect", "NoSchedule");
+	obj_append(list, taint);
+	obj_set_path(m->after, "spec.taints", obj_ref(list));
+}
+
 /* What a node tells of itself is there from the start. */
 void admit_node_late(struct mutation *m)
 {
@@ -42,6 +62,8 @@ void admit_node_late(struct mutation *m)
 					    "kubeletVersion",  "kubeProxyVersion",
 					    "operatingSystem", "architecture"};
 	obj_del_path(m->after, "spec.configSource"); /* of a feature that is gone */
+	if (!m->head)
+		add_unready(m);
 	if (m->head || obj_path(m->after, "status.nodeInfo"))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
@@ -68,6 +90,18 @@ void admit_driver_late(struct mutation *m)
 	drop_new(m, "spec.preventPodSchedulingIfMissing");
 }
 
+void admit_priority_late(struct mutation *m)
+{
+	if (!obj_has(m->after, "value"))
+		obj_set_int(m->after, "value", 0);
+}
+
+void admit_revision_late(struct mutation *m)
+{
+	if (!obj_has(m->after, "revision"))
+		obj_set_int(m->after, "revision", 0);
+}
+
 /* How often the template changed; what the client says of it does not count. */
 #define TEMPLATES "deprecated.daemonset.template.generation"
 
@@ -86,4 +120,114 @@ void admit_daemon_late(struct mutation *m)
 	    obj_equal(obj_path(m->before, "spec.template"), obj_path(m->after, "spec.template")))
 		return;
 	meta_set_annotation(m->after, TEMPLATES, arena_fmt(m->r->arena, "%lld", (long long)n + 1));
+}
+
+/* --- Pods --- */
+
+#define TOLERATION_SECONDS 300
+
+static bool tolerates(const struct obj *list, const char *key)
+{
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *is = obj_str(obj_at(list, i), "key");
+		const char *effect = obj_str(obj_at(list, i), "effect");
+		if ((!is || !*is || cstr_eq(is, key)) &&
+		    (!effect || !*effect || cstr_eq(effect, "NoExecute")))
+			return true;
+	}
+	return false;
+}
+
+void admit_pod_late(struct mutation *m)
+{
+	static const char *const keys[] = {"node.kubernetes.io/not-ready",
+					   "node.kubernetes.io/unreachable"};
+	if (m->is_status || (m->r->subresource && *m->r->subresource) || (m->head && m->whole))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		const struct obj *list = obj_path(m->after, "spec.tolerations");
+		if (tolerates(list, keys[i]))
+			continue;
+		struct obj *out = obj_type(list) == OBJ_LIST ? obj_copy(list) : obj_list(),
+			   *one = obj_map();
+		obj_set_str(one, "key", keys[i]);
+		obj_set_str(one, "operator", "Exists");
+		obj_set_str(one, "effect", "NoExecute");
+		obj_set_int(one, "tolerationSeconds", TOLERATION_SECONDS);
+		obj_append(out, one);
+		obj_set_path(m->after, "spec.tolerations", out);
+	}
+}
+
+/* --- storage --- */
+
+void admit_claim_late(struct mutation *m)
+{
+	static const char *const fields[] = {"spec.dataSource", "spec.dataSourceRef"};
+	const struct obj *source = obj_path(m->after, fields[0]);
+	if (m->is_status || m->whole)
+		return;
+	if (source && !claim_has_source(source) && !(m->before && obj_path(m->before, fields[0])))
+		obj_del_path(m->after, fields[0]);
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) { /* either stands for both */
+		const struct obj *v = obj_path(m->after, fields[i]);
+		const char *ns = obj_str(v, "namespace");
+		if (v && !obj_path(m->after, fields[1 - i]) && !(ns && *ns))
+			obj_set_path(m->after, fields[1 - i], obj_copy(v));
+	}
+	if (!m->head)
+		obj_set_path(m->after, "status.phase", obj_string("Pending"));
+}
+
+void admit_volume_late(struct mutation *m)
+{
+	char now[CLOCK_TEXT_MAX];
+	if (m->head || m->whole)
+		return;
+	clock_format(request_now(m->r), CLOCK_SECONDS, now);
+	obj_set_path(m->after, "status.phase", obj_string("Pending"));
+	obj_set_path(m->after, "status.lastPhaseTransitionTime", obj_string(now));
+}
+
+/* --- requests of certificates --- */
+
+/* Nobody owns what the server writes or keeps. */
+static void disown_spec(struct obj *o)
+{
+	const struct obj *list = obj_path(o, "metadata.managedFields");
+	struct obj *out = obj_list();
+	for (size_t i = 0; i < obj_len(list); i++) {
+		struct obj *one = obj_copy(obj_at(list, i));
+		obj_del_path(one, "fieldsV1['f:spec']");
+		if (obj_len(obj_get(one, "fieldsV1")))
+			obj_append(out, one);
+		else
+			obj_unref(one);
+	}
+	if (obj_len(out)) {
+		obj_set_path(o, "metadata.managedFields", out);
+		return;
+	}
+	obj_unref(out);
+	obj_del_path(o, "metadata.managedFields");
+}
+
+void admit_request_late(struct mutation *m)
+{
+	static const char *const who[] = {"username", "uid", "groups", "extra"};
+	CLEANUP(obj_unrefp) struct obj *user = auth_user_obj(&m->r->user);
+	if (m->head) {
+		const struct obj *spec = obj_get(m->before, "spec");
+		if (spec)
+			obj_set(m->after, "spec", obj_ref(spec));
+	}
+	for (size_t i = 0; !m->head && i < ARRAY_LEN(who); i++) {
+		const struct obj *v = obj_get(user, who[i]);
+		const char *path = arena_fmt(m->r->arena, "spec.%s", who[i]);
+		bool empty = obj_type(v) == OBJ_STRING ? !obj_as_str(v).len : !obj_len(v);
+		obj_del_path(m->after, path);
+		if (v && !empty)
+			obj_set_path(m->after, path, obj_ref(v));
+	}
+	disown_spec(m->after);
 }

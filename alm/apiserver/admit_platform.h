@@ -8,6 +8,15 @@
 void admit_pod_default(struct mutation *m);
 void admit_node_default(struct mutation *m);
 void admit_node_late(struct mutation *m);
+/* Of a Pod that its node leaves in time (DefaultTolerationSeconds). */
+void admit_pod_late(struct mutation *m);
+void admit_claim_late(struct mutation *m);
+void admit_volume_late(struct mutation *m);
+/* Who asks is the server's to say, and what is asked stays. */
+void admit_request_late(struct mutation *m);
+/* A number that is always shown. */
+void admit_priority_late(struct mutation *m);
+void admit_revision_late(struct mutation *m);
 void admit_lease_late(struct mutation *m);
 void admit_driver_late(struct mutation *m);
 void admit_daemon_default(struct mutation *m);

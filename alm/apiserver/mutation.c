@@ -127,10 +127,7 @@ struct field_errors *mutation_errors(struct request *r)
 int mutation_validate(struct mutation *m, struct error *err)
 {
 	struct field_errors *e = mutation_errors(m->r);
-	for (int i = 0; m->other_uid && i < (m->kind->flags & KIND_META_ONCE ? 1 : 2); i++)
-		field_errors_add(e, FIELD_INVALID, "metadata.uid",
-				 "Invalid value: \"%s\": field is immutable", m->other_uid);
-	object_meta_validate(m->kind, m->after, m->before, e);
+	object_meta_validate(m->kind, m->after, m->before, m->other_uid, e);
 	admit_validate(m, e);
 	if (m->kind->schema) {
 		schema_validate(m->kind->schema, m->after, e);
@@ -154,6 +151,8 @@ int mutation_admission(struct mutation *m, struct error *err)
 void mutation_warn_finalizers(struct mutation *m)
 {
 	const struct obj *list = obj_path(m->after, "metadata.finalizers");
+	if (!(m->kind->flags & KIND_CUSTOM))
+		return; /* of others they are judged, or nobody asks */
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const char *s = obj_as_string(obj_at(list, i));
 		if (s && !strchr(s, '/') && !cstr_eq(s, "orphan") &&

@@ -3,13 +3,9 @@
 
 #include <string.h>
 
-#include "alm/apiserver/kinds/address_check.h"
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
-#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
-
-#define ANNOTATIONS_BYTES_MAX ((size_t)256 << 10)
 
 enum meta_type { META_STR, META_INT, META_MAP, META_STRS, META_LIST };
 
@@ -148,165 +144,6 @@ int object_meta_coerce(struct obj *o, void (*unknown)(void *arg, const char *pat
 	return 0;
 }
 
-static void validate_name(const struct kind *k, const char *name, const char *field, bool prefix,
-			  struct field_errors *e)
-{
-	enum name_rule rule = k->flags & KIND_PATH_NAME    ? NAME_PATH_SEGMENT
-			      : k->flags & KIND_LABEL_NAME ? NAME_DNS_LABEL
-							   : NAME_DNS_SUBDOMAIN;
-	struct str s = str_of(name);
-	if (cstr_eq(k->kind, "IPAddress") && cstr_eq(k->group, "networking.k8s.io")) {
-		check_ip(e, field, name, true);
-		return;
-	}
-	/* A prefix may end where no name may: "web-". */
-	if (prefix && s.len > 1 && s.ptr[s.len - 1] == '-')
-		s.len--;
-	const char *fault = name_fault(rule, s);
-	if (fault)
-		field_errors_add(e, FIELD_INVALID, field, "Invalid value: \"%s\": %s", name, fault);
-}
-
-void object_meta_check_labels(const struct obj *labels, struct field_errors *e)
-{
-	OBJ_EACH (it, labels) {
-		const char *fault = name_fault(NAME_QUALIFIED, str_of(it.key));
-		const char *v = obj_as_string(it.value);
-		if (fault)
-			field_errors_add(e, FIELD_INVALID, "metadata.labels",
-					 "Invalid value: \"%s\": %s", it.key, fault);
-		fault = v ? name_fault(NAME_LABEL_VALUE, str_of(v)) : NULL;
-		if (fault)
-			field_errors_add(e, FIELD_INVALID, "metadata.labels",
-					 "Invalid value: \"%s\": %s", v, fault);
-	}
-}
-
-static void validate_annotations(const struct obj *notes, struct field_errors *e)
-{
-	size_t total = 0;
-	OBJ_EACH (it, notes) {
-		/* Keys may be of either case here. */
-		CLEANUP(arena_freep) struct arena *a = arena_new(4096);
-		char *key = arena_strdup(a, it.key);
-		for (char *p = key; *p; p++)
-			*p = char_lower(*p);
-		const char *fault = name_fault(NAME_QUALIFIED, str_of(key));
-		if (fault)
-			field_errors_add(e, FIELD_INVALID, "metadata.annotations",
-					 "Invalid value: \"%s\": %s", it.key, fault);
-		total += strlen(it.key) + obj_as_str(it.value).len;
-	}
-	if (total > ANNOTATIONS_BYTES_MAX)
-		field_errors_add(e, FIELD_TOO_LONG, "metadata.annotations",
-				 "Too long: may not be more than %zu bytes", ANNOTATIONS_BYTES_MAX);
-}
-
-static void validate_owners(const struct obj *o, struct field_errors *e)
-{
-	size_t n_controllers = 0;
-	for (size_t i = 0; i < meta_owner_count(o); i++) {
-		struct owner_ref ref = {0};
-		CLEANUP(arena_freep) struct arena *a = arena_new(4096);
-		const char *at = arena_fmt(a, "metadata.ownerReferences[%zu]", i);
-		meta_owner(o, i, &ref);
-		n_controllers += ref.controller;
-		const struct {
-			const char *name, *value;
-		} need[] = {{"apiVersion", ref.api_version},
-			    {"kind", ref.kind},
-			    {"name", ref.name},
-			    {"uid", ref.uid}};
-		for (size_t j = 0; j < ARRAY_LEN(need); j++)
-			if (!need[j].value || !*need[j].value)
-				field_errors_add(
-					e, FIELD_INVALID, arena_fmt(a, "%s.%s", at, need[j].name),
-					"Invalid value: \"\": %s must not be empty", need[j].name);
-	}
-	if (n_controllers > 1)
-		field_errors_add(e, FIELD_INVALID, "metadata.ownerReferences",
-				 "Invalid value: \"\": Only one reference can have Controller set "
-				 "to true");
-}
-
-static void validate_finalizers(const struct obj *o, struct field_errors *e)
-{
-	const struct obj *list = obj_path(o, "metadata.finalizers");
-	for (size_t i = 0; i < obj_len(list); i++) {
-		const char *s = obj_as_string(obj_at(list, i));
-		const char *fault = s ? name_fault(NAME_QUALIFIED, str_of(s)) : "must be a string";
-		if (fault)
-			field_errors_add(e, FIELD_INVALID, "metadata.finalizers",
-					 "Invalid value: \"%s\": %s", s ? s : "", fault);
-	}
-}
-
-/* Those of built-in kinds are what the server knows, or have an owner's domain; some groups are not asked. */
-static void validate_kube_finalizers(const struct kind *k, const struct obj *o,
-				     struct field_errors *e)
-{
-	static const char *const known[] = {"kubernetes", "orphan", "foregroundDeletion", NULL};
-	const struct obj *list = obj_path(o, "metadata.finalizers");
-	static const char *const not_asked[] = {"admissionregistration.k8s.io",
-						"apiextensions.k8s.io",
-						"apiregistration.k8s.io",
-						"coordination.k8s.io",
-						"node.k8s.io",
-						"policy",
-						NULL};
-	bool free_of = k->flags & KIND_CUSTOM || cstr_in(k->group, not_asked);
-	for (size_t i = 0; !free_of && i < obj_len(list); i++) {
-		const char *s = obj_as_string(obj_at(list, i));
-		if (!s || strchr(s, '/') || cstr_in(s, known))
-			continue;
-		field_errors_add(e, FIELD_INVALID,
-				 arena_fmt(e->arena, "metadata.finalizers[%zu]", i),
-				 "Invalid value: \"%s\": name is neither a standard finalizer name "
-				 "nor is it fully qualified",
-				 s);
-	}
-}
-
-/* When it goes is nobody's to say but by a deletion. */
-static void validate_deletion(const struct obj *o, const struct obj *before, struct field_errors *e)
-{
-	static const char *const fields[] = {"metadata.deletionTimestamp",
-					     "metadata.deletionGracePeriodSeconds"};
-	for (size_t i = 0; before && i < ARRAY_LEN(fields); i++) {
-		const struct obj *is = obj_path(o, fields[i]), *was = obj_path(before, fields[i]);
-		if (!is || (was && obj_equal(is, was)))
-			continue;
-		CLEANUP(xfreep) char *text = json_text(is);
-		field_errors_add(e, FIELD_INVALID, fields[i],
-				 "Invalid value: %s: field is immutable", text);
-	}
-}
-
-void object_meta_validate(const struct kind *k, const struct obj *o, const struct obj *before,
-			  struct field_errors *e)
-{
-	const char *generate = obj_str(o, "metadata.generateName");
-	const char *name = meta_name(o);
-	if (generate)
-		validate_name(k, generate, "metadata.generateName", true, e);
-	if (name)
-		validate_name(k, name, "metadata.name", false, e);
-	else
-		field_errors_add(e, FIELD_REQUIRED, "metadata.name",
-				 "Required value: name or generateName is required");
-	/* Of an update the real server judges these by its own rules and, mostly, by the kind's, which has them twice. */
-	bool again = before && !(k->flags & (KIND_CUSTOM | KIND_META_ONCE));
-	for (int i = 0; i < (again ? 3 : 1); i++) {
-		object_meta_check_labels(obj_path(o, "metadata.labels"), e);
-		validate_annotations(obj_path(o, "metadata.annotations"), e);
-		validate_owners(o, e);
-	}
-	validate_finalizers(o, e);
-	for (int i = 0; i < (again ? 2 : 1); i++)
-		validate_deletion(o, before, e);
-	validate_kube_finalizers(k, o, e);
-}
-
 void object_meta_create(const struct kind *k, struct obj *o, const char *uid, int64_t now_ns)
 {
 	char now[CLOCK_TEXT_MAX];
@@ -315,7 +152,8 @@ void object_meta_create(const struct kind *k, struct obj *o, const char *uid, in
 	obj_del(meta, "selfLink");
 	obj_del(meta, "deletionTimestamp");
 	obj_del(meta, "deletionGracePeriodSeconds");
-	obj_del(meta, "generation");
+	if ((k->flags & (KIND_GENERATION | KIND_CUSTOM)) || meta_generation(o) >= 0)
+		obj_del(meta, "generation"); /* one below zero is told */
 	obj_set_str(meta, "uid", uid);
 	obj_set_str(meta, "creationTimestamp", now);
 	if (k->flags & KIND_GENERATION || k->flags & KIND_CUSTOM)

@@ -13,8 +13,9 @@ void object_meta_check_labels(const struct obj *labels, struct field_errors *e);
  * ObjectMeta.name of type string" for a wrong type. */
 int object_meta_coerce(struct obj *o, void (*unknown)(void *arg, const char *path), void *arg,
 		       struct error *err);
+/* uid: another one that the client stated, or NULL. */
 void object_meta_validate(const struct kind *k, const struct obj *o, const struct obj *before,
-			  struct field_errors *e);
+			  const char *uid, struct field_errors *e);
 /* uid, creationTimestamp and what else a client cannot say; for create. */
 void object_meta_create(const struct kind *k, struct obj *o, const char *uid, int64_t now_ns);
 /* Takes over from before what an update cannot change. */

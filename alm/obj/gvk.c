@@ -122,52 +122,50 @@ int kube_version_cmp(const char *a, const char *b)
 	return c ? c : descending(x.minor, y.minor);
 }
 
-static const char too_long_63[] = "must be no more than 63 characters";
-static const char label_fault[] =
-	"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
-	"must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex "
-	"used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+#define LABEL_FAULT                                                                              \
+	"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', " \
+	"and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', " \
+	"regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
 #define SUBDOMAIN_FAULT                                                                           \
 	"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' " \
 	"or '.', and must start and end with an alphanumeric character (e.g. 'example.com', "     \
 	"regex used for validation is "                                                           \
 	"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-static const char label_1035_fault[] =
-	"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
-	"alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or "
-	"'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
-static const char qualified_fault[] =
-	"name part must consist of alphanumeric characters, '-', '_' or '.', and must start and "
-	"end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex "
-	"used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
-static const char value_fault[] =
-	"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
-	"'.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or "
-	"'my_value',  or '12345', regex used for validation is "
-	"'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+#define LABEL_1035_FAULT                                                                          \
+	"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with " \
+	"an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or "   \
+	"'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+#define PART_FAULT                                                                               \
+	"must consist of alphanumeric characters, '-', '_' or '.', and must start and end with " \
+	"an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used "    \
+	"for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+#define VALUE_FAULT                                                                          \
+	"a valid label must be an empty string or consist of alphanumeric characters, '-', " \
+	"'_' or '.', and must start and end with an alphanumeric character (e.g. "           \
+	"'MyValue',  or 'my_value',  or '12345', regex used for validation is "              \
+	"'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 
 static bool is_lower_alnum(char c)
 {
 	return char_is_lower(c) || char_is_digit(c);
 }
 
-static const char *dns_label(struct str s)
+static bool is_label(struct str s)
 {
 	bool ok = s.len && is_lower_alnum(s.ptr[0]) && is_lower_alnum(s.ptr[s.len - 1]);
 	for (size_t i = 0; i < s.len; i++)
 		ok = ok && (is_lower_alnum(s.ptr[i]) || s.ptr[i] == '-');
-	return ok ? NULL : label_fault;
+	return ok;
 }
 
-static const char *dns_subdomain(struct str s)
+/* Of any length. */
+static bool is_subdomain(struct str s)
 {
 	struct str label, rest = s.len ? s : STR("");
-	if (s.len > GVK_NAME_MAX)
-		return "must be no more than 253 characters";
 	while (str_next(&rest, '.', &label))
-		if (dns_label(label))
-			return SUBDOMAIN_FAULT;
-	return NULL;
+		if (!is_label(label))
+			return false;
+	return true;
 }
 
 /* Alphanumeric at both ends, between also '-', '_' and '.'. */
@@ -182,62 +180,89 @@ static bool is_name_part(struct str s)
 	return true;
 }
 
-static const char *qualified(struct str s)
+static size_t qualified(struct str s, const char *ret[NAME_FAULTS_MAX])
 {
 	struct str prefix, name = s;
+	size_t n = 0;
 	if (str_cut(s, '/', &prefix, &name)) {
-		if (str_find_char(name, '/') >= 0)
-			return "a qualified name must consist of alphanumeric characters, '-', '_' "
-			       "or '.', and must start and end with an alphanumeric character "
-			       "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for "
-			       "validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an "
-			       "optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
+		if (str_find_char(name, '/') >= 0) {
+			ret[0] = "a valid label key " PART_FAULT
+				 " with an optional DNS subdomain prefix and '/' (e.g. "
+				 "'example.com/MyName')";
+			return 1;
+		}
 		if (!prefix.len)
-			return "prefix part must be non-empty";
-		if (dns_subdomain(prefix))
-			return "prefix part " SUBDOMAIN_FAULT;
+			ret[n++] = "prefix part must be non-empty";
+		else if (prefix.len > GVK_NAME_MAX)
+			ret[n++] = "prefix part must be no more than 253 bytes";
+		else if (!is_subdomain(prefix))
+			ret[n++] = "prefix part " SUBDOMAIN_FAULT;
 	} else {
 		name = s;
 	}
 	if (!name.len)
-		return "name part must be non-empty";
-	if (name.len > 63)
-		return "name part must be no more than 63 bytes";
-	return is_name_part(name) ? NULL : qualified_fault;
+		ret[n++] = "name part must be non-empty";
+	else if (name.len > 63)
+		ret[n++] = "name part must be no more than 63 bytes";
+	if (!is_name_part(name))
+		ret[n++] = "name part " PART_FAULT;
+	return n;
 }
 
-static const char *path_segment(struct str s)
+static size_t path_segment(struct str s, const char *ret[NAME_FAULTS_MAX])
 {
-	if (str_is(s, "."))
-		return "may not be '.'";
-	if (str_is(s, ".."))
-		return "may not be '..'";
+	size_t n = 0;
+	if (str_is(s, ".") || str_is(s, "..")) {
+		ret[0] = s.len == 1 ? "may not be '.'" : "may not be '..'";
+		return 1;
+	}
 	if (str_find_char(s, '/') >= 0)
-		return "may not contain '/'";
-	return str_find_char(s, '%') >= 0 ? "may not contain '%'" : NULL;
+		ret[n++] = "may not contain '/'";
+	if (str_find_char(s, '%') >= 0)
+		ret[n++] = "may not contain '%'";
+	return n;
+}
+
+size_t name_faults(enum name_rule rule, struct str s, const char *ret[NAME_FAULTS_MAX])
+{
+	size_t n = 0;
+	switch (rule) {
+	case NAME_DNS_LABEL:
+		if (s.len > 63)
+			ret[n++] = "must be no more than 63 characters";
+		if (!is_label(s))
+			ret[n++] = is_subdomain(s) ? "must not contain dots" : LABEL_FAULT;
+		return n;
+	case NAME_DNS_SUBDOMAIN:
+		if (s.len > GVK_NAME_MAX)
+			ret[n++] = "must be no more than 253 characters";
+		if (!is_subdomain(s))
+			ret[n++] = SUBDOMAIN_FAULT;
+		return n;
+	case NAME_DNS1035_LABEL:
+		if (s.len > 63)
+			ret[n++] = "must be no more than 63 characters";
+		if (!is_label(s) || char_is_digit(s.ptr[0]))
+			ret[n++] = LABEL_1035_FAULT;
+		return n;
+	case NAME_QUALIFIED:
+		return qualified(s, ret);
+	case NAME_LABEL_VALUE:
+		if (s.len > 63)
+			ret[n++] = "must be no more than 63 bytes";
+		if (s.len && !is_name_part(s))
+			ret[n++] = VALUE_FAULT;
+		return n;
+	case NAME_PATH_SEGMENT:
+	default:
+		return path_segment(s, ret);
+	}
 }
 
 const char *name_fault(enum name_rule rule, struct str s)
 {
-	switch (rule) {
-	case NAME_DNS_LABEL:
-		return s.len > 63 ? too_long_63 : dns_label(s);
-	case NAME_DNS_SUBDOMAIN:
-		return dns_subdomain(s);
-	case NAME_DNS1035_LABEL:
-		if (s.len > 63)
-			return too_long_63;
-		return dns_label(s) || char_is_digit(s.ptr[0]) ? label_1035_fault : NULL;
-	case NAME_QUALIFIED:
-		return qualified(s);
-	case NAME_LABEL_VALUE:
-		if (s.len > 63)
-			return too_long_63;
-		return !s.len || is_name_part(s) ? NULL : value_fault;
-	case NAME_PATH_SEGMENT:
-	default:
-		return path_segment(s);
-	}
+	const char *all[NAME_FAULTS_MAX];
+	return name_faults(rule, s, all) ? all[0] : NULL;
 }
 
 bool name_is_dns_label(struct str s)

@@ -46,6 +46,9 @@ enum name_rule {
 	NAME_PATH_SEGMENT,
 };
 const char *name_fault(enum name_rule rule, struct str s);
+/* All that is wrong with it: how many. */
+#define NAME_FAULTS_MAX 3
+size_t name_faults(enum name_rule rule, struct str s, const char *ret[NAME_FAULTS_MAX]);
 
 /* The first max characters at most, without what no part of a name ends with ('.', '-' and the
  * like): a name goes on behind it. */

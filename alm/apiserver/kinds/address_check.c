@@ -242,9 +242,8 @@ static void check_reachable(struct field_errors *e, const char *path, const char
 static void check_node_name(struct field_errors *e, const char *path, const struct obj *o)
 {
 	const char *name = obj_str(o, "nodeName");
-	const char *fault = name ? name_fault(NAME_DNS_SUBDOMAIN, str_of(name)) : NULL;
-	if (fault)
-		check_invalid_text(e, check_below(e, path, "nodeName"), name, fault);
+	if (name)
+		check_named(e, check_below(e, path, "nodeName"), NAME_DNS_SUBDOMAIN, name);
 }
 
 static void check_addresses(struct field_errors *e, const char *path, const struct obj *list)
@@ -264,11 +263,10 @@ static void check_protocol(struct field_errors *e, const char *path, const struc
 {
 	static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
 	const char *name = obj_str(p, "appProtocol");
-	const char *fault = name ? name_fault(NAME_QUALIFIED, str_of(name)) : NULL;
 	field_errors_one_of(e, check_below(e, path, "protocol"), check_text(p, "protocol"),
 			    protocols);
-	if (fault)
-		check_invalid_text(e, check_below(e, path, "appProtocol"), name, fault);
+	if (name)
+		check_qualified(e, check_below(e, path, "appProtocol"), name);
 }
 
 static void check_subset(struct field_errors *e, const char *path, const struct obj *s)
@@ -350,15 +348,14 @@ static void check_endpoint(struct field_errors *e, const char *path, const struc
 {
 	const struct obj *list = obj_get(o, "addresses");
 	const char *at = check_below(e, path, "addresses"), *host = obj_str(o, "hostname");
-	const char *fault = host ? name_fault(NAME_DNS_LABEL, str_of(host)) : NULL;
 	if (!obj_len(list))
 		check_required(e, at, "must contain at least 1 address");
 	check_count(e, at, obj_len(list), SLICE_ADDRESSES_MAX);
 	for (size_t i = 0; i < obj_len(list); i++)
 		check_slice_address(e, at, i, obj_as_string(obj_at(list, i)), type);
 	check_node_name(e, path, o);
-	if (fault)
-		check_invalid_text(e, check_below(e, path, "hostname"), host, fault);
+	if (host)
+		check_named(e, check_below(e, path, "hostname"), NAME_DNS_LABEL, host);
 }
 
 void check_endpoint_slice(struct field_errors *e, const struct obj *o)

@@ -5,14 +5,15 @@
 
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/class_check.h"
-#include "alm/apiserver/kinds/defaults.h"
 #include "alm/apiserver/kinds/device_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/flow_check.h"
+#include "alm/apiserver/kinds/job_check.h"
 #include "alm/apiserver/kinds/limit_range.h"
 #include "alm/apiserver/kinds/network_check.h"
 #include "alm/apiserver/kinds/node_check.h"
 #include "alm/apiserver/kinds/pod_check.h"
+#include "alm/apiserver/kinds/request_check.h"
 #include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/apiserver/kinds/rights_check.h"
 #include "alm/apiserver/kinds/rule_check.h"
@@ -21,7 +22,11 @@
 #include "alm/apiserver/kinds/slice_check.h"
 #include "alm/apiserver/kinds/storage_check.h"
 #include "alm/apiserver/kinds/volume_check.h"
+#include "alm/apiserver/wire/json_fault.h"
+#include "alm/base/hash.h"
 #include "alm/obj/query/selector.h"
+
+#define SECRET_BYTES_MAX ((size_t)2 << 20)
 
 static void at_least_zero(struct field_errors *e, const struct obj *o, const char *path)
 {
@@ -143,10 +148,10 @@ static void namespace_spec(struct field_errors *e, const struct obj *o)
 	const struct obj *list = obj_path(o, "spec.finalizers");
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const char *name = obj_as_string(obj_at(list, i));
-		const char *fault = name ? name_fault(NAME_QUALIFIED, str_of(name)) : NULL;
-		if (fault)
-			check_invalid_text(e, "spec.finalizers", name, fault);
-		else if (name && !strchr(name, '/') && !cstr_in(name, known))
+		if (!name)
+			continue;
+		check_qualified(e, "spec.finalizers", name);
+		if (!strchr(name, '/') && !cstr_in(name, known))
 			check_invalid_text(e, "spec.finalizers", name,
 					   "name is neither a standard finalizer name nor is it "
 					   "fully qualified");
@@ -156,49 +161,6 @@ static void namespace_spec(struct field_errors *e, const struct obj *o)
 static void pod(struct field_errors *e, const struct obj *o)
 {
 	check_pod_spec(e, "spec", obj_get(o, "spec"), NULL);
-}
-
-/* --- jobs --- */
-
-static void check_job(struct field_errors *e, const char *path, const struct obj *spec)
-{
-	static const char *const numbers[] = {"parallelism", "completions", "activeDeadlineSeconds",
-					      "backoffLimit", "ttlSecondsAfterFinished"};
-	static const char *const policies[] = {"OnFailure", "Never", NULL};
-	const struct obj *pod_spec = obj_path(spec, "template.spec");
-	const char *policy = obj_str(pod_spec, "restartPolicy");
-	const char *field = arena_fmt(e->arena, "%s.template.spec.restartPolicy", path);
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-		check_at_least(e, arena_fmt(e->arena, "%s.%s", path, numbers[i]),
-			       obj_get(spec, numbers[i]), 0);
-	check_pod_spec(e, arena_fmt(e->arena, "%s.template.spec", path), pod_spec, NULL);
-	if (!policy || !*policy || cstr_eq(policy, "Always"))
-		check_required(e, field, "valid values: \"OnFailure\", \"Never\"");
-	else
-		field_errors_one_of(e, field, policy, policies);
-}
-
-static void job(struct field_errors *e, const struct obj *o)
-{
-	check_job(e, "spec", obj_get(o, "spec"));
-}
-
-static void cron_job(struct field_errors *e, const struct obj *o)
-{
-	if (check_is_empty(obj_get(o, "spec"), "schedule"))
-		check_required(e, "spec.schedule", NULL);
-	const struct obj *spec = obj_path(o, "spec.jobTemplate.spec");
-	check_job(e, "spec.jobTemplate.spec", spec);
-	if (obj_has(spec, "selector")) {
-		check_invalid(e, "spec.jobTemplate.spec.selector", obj_get(spec, "selector"),
-			      "`selector` will be auto-generated");
-		check_said_of(e, obj_get(spec, "selector"));
-	}
-	if (obj_flag(spec, "manualSelector", false)) {
-		field_errors_add(e, FIELD_NOT_SUPPORTED, "spec.jobTemplate.spec.manualSelector",
-				 "Unsupported value: true: supported values: \"nil\", \"false\"");
-		check_said_of(e, obj_get(spec, "manualSelector"));
-	}
 }
 
 /* --- policy --- */
@@ -220,17 +182,31 @@ static void check_percent(struct field_errors *e, const char *path, const struct
 static void budget(struct field_errors *e, const struct obj *o)
 {
 	static const char *const numbers[] = {"spec.minAvailable", "spec.maxUnavailable"};
+	if (obj_path(o, "spec.minAvailable") && obj_path(o, "spec.maxUnavailable"))
+		check_invalid(e, "spec", obj_get(o, "spec"),
+			      "minAvailable and maxUnavailable cannot be both set");
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
 		at_least_zero(e, o, numbers[i]);
 		check_percent(e, numbers[i], obj_path(o, numbers[i]));
 	}
-	if (obj_path(o, "spec.minAvailable") && obj_path(o, "spec.maxUnavailable"))
-		check_invalid(e, "spec", obj_get(o, "spec"),
-			      "minAvailable and maxUnavailable cannot be both set");
 	check_label_selector(e, "spec.selector", obj_path(o, "spec.selector"));
 }
 
 /* --- secrets --- */
+
+static void check_docker(struct field_errors *e, const char *key, const struct obj *v)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SECRET_BYTES_MAX);
+	const char *fault = NULL;
+	if (base64_decode(obj_as_str(v), &b))
+		fault = b.len ? json_fault(strbuf_str(&b), e->arena)
+			      : "unexpected end of JSON input";
+	if (!fault)
+		return;
+	check_invalid_text(e, arena_fmt(e->arena, "data[%s]", key), "<secret contents redacted>",
+			   fault);
+	check_said_of(e, v);
+}
 
 static void secret(struct field_errors *e, const struct obj *o)
 {
@@ -252,12 +228,8 @@ static void secret(struct field_errors *e, const struct obj *o)
 		bool there = v && (needs[i].may_be_empty || obj_as_str(v).len);
 		if (cstr_eq(type, needs[i].type) && !there)
 			check_required(e, arena_fmt(e->arena, "data[%s]", needs[i].key), NULL);
-		else if (there && cstr_eq(type, "kubernetes.io/dockerconfigjson") &&
-			 !obj_as_str(v).len)
-			field_errors_add(
-				e, FIELD_INVALID, "data[.dockerconfigjson]",
-				"Invalid value: \"<secret contents redacted>\": unexpected "
-				"end of JSON input");
+		else if (there && cstr_has_prefix(type, "kubernetes.io/dockerc"))
+			check_docker(e, needs[i].key, v);
 	}
 	if (cstr_eq(type, "kubernetes.io/basic-auth") && !obj_has(data, "username") &&
 	    !obj_has(data, "password")) {
@@ -278,25 +250,6 @@ static void kept_where_set(struct field_errors *e, const struct obj *o, const st
 static void selector_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
 	kept_where_set(e, o, before, "spec.selector");
-}
-
-/* What was stored before there was a default has it now. */
-static void job_kept(struct field_errors *e, const struct obj *now, const struct obj *then)
-{
-	static const char *const fixed[] = {"spec.podFailurePolicy", "spec.backoffLimitPerIndex",
-					    "spec.managedBy", "spec.successPolicy"};
-	CLEANUP(obj_unrefp) struct obj *o = obj_copy(now);
-	CLEANUP(obj_unrefp) struct obj *before = obj_copy(then);
-	defaults_set(o, "batch", "jobs");
-	defaults_set(before, "batch", "jobs");
-	bool indexed = cstr_eq(obj_str(o, "spec.completionMode"), "Indexed");
-	if (!indexed) /* an indexed one is elastic */
-		kept_where_set(e, o, before, "spec.completions");
-	kept_where_set(e, o, before, "spec.selector");
-	if (!obj_flag(before, "spec.suspend", false)) /* a suspended one may be placed anew */
-		kept_where_set(e, o, before, "spec.template");
-	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
-		check_kept(e, fixed[i], o, before);
 }
 
 static void stateful_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
@@ -360,8 +313,9 @@ static const struct {
 	{"apps", "replicasets", {"spec"}, replica_set, selector_kept, 0},
 	{"apps", "statefulsets", {"spec"}, stateful_set, stateful_kept, 0},
 	{"autoscaling", "horizontalpodautoscalers", {"spec"}, check_autoscaler, NULL, 0},
-	{"batch", "cronjobs", {"spec"}, cron_job, NULL, 0},
-	{"batch", "jobs", {"spec"}, job, job_kept, CHECK_TWICE},
+	{"batch", "cronjobs", {"spec"}, check_cron_job, NULL, 0},
+	{"batch", "jobs", {"spec"}, check_job, job_kept, CHECK_TWICE},
+	{"certificates.k8s.io", "certificatesigningrequests", {"spec"}, check_certificate_request, NULL, 0},
 	{"discovery.k8s.io", "endpointslices", {"addressType", "endpoints", "ports"}, check_endpoint_slice, endpoint_slice_kept, 0},
 	{"flowcontrol.apiserver.k8s.io", "flowschemas", {"spec"}, check_flow_schema, NULL, 0},
 	{"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", {"spec"}, check_priority_level, NULL, 0},
@@ -377,7 +331,7 @@ static const struct {
 	{"rbac.authorization.k8s.io", "rolebindings", {"subjects", "roleRef"}, check_role_binding, role_ref_kept, 0},
 	{"rbac.authorization.k8s.io", "roles", {"rules"}, check_role, NULL, 0},
 	{"resource.k8s.io", "deviceclasses", {"spec"}, check_device_class, NULL, 0},
-	{"resource.k8s.io", "resourceclaims", {"spec"}, check_device_claim, device_claim_kept, 0},
+	{"resource.k8s.io", "resourceclaims", {"spec"}, check_device_claim, device_claim_kept, KEEP_ALONE},
 	{"resource.k8s.io", "resourceclaimtemplates", {"spec"}, check_device_template, device_claim_kept, 0},
 	{"resource.k8s.io", "resourceslices", {"spec"}, check_resource_slice, resource_slice_kept, 0},
 	{"scheduling.k8s.io", "priorityclasses", {"value", "preemptionPolicy", "globalDefault"}, check_priority_class, priority_class_kept, KEEP_ALONE},

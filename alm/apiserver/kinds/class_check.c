@@ -7,15 +7,9 @@
 #include "alm/apiserver/kinds/storage_check.h"
 
 #define USER_PRIORITY_MAX 1000000000
+#define CONTROLLER_MAX    250
 
 /* --- ingresses --- */
-
-static bool is_domain_path(const char *s)
-{
-	struct str domain, path;
-	return str_cut(str_of(s), '/', &domain, &path) && name_is_dns_subdomain(domain) &&
-	       path.len > 0;
-}
 
 static void check_parameters(struct field_errors *e, const struct obj *o)
 {
@@ -50,11 +44,10 @@ static void check_parameters(struct field_errors *e, const struct obj *o)
 void check_ingress_class(struct field_errors *e, const struct obj *o)
 {
 	const char *controller = check_text(o, "spec.controller");
-	if (!*controller)
-		check_required(e, "spec.controller", NULL);
-	else if (!is_domain_path(controller))
-		check_invalid_text(e, "spec.controller", controller,
-				   "must be a domain-prefixed path (such as \"acme.io/foo\")");
+	if (strlen(controller) > CONTROLLER_MAX)
+		field_errors_add(e, FIELD_TOO_LONG, "spec.controller",
+				 "Too long: may not be more than %d bytes", CONTROLLER_MAX);
+	check_domain_path(e, "spec.controller", controller);
 	check_parameters(e, o);
 }
 
@@ -157,32 +150,10 @@ void revision_kept(struct field_errors *e, const struct obj *o, const struct obj
 
 /* --- keys --- */
 
-static const char *key_fault(const char *key)
-{
-	static const char letters[] =
-		"a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
-		"'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
-		"'[-._a-zA-Z0-9]+')";
-	bool good = *key;
-	for (const char *p = key; *p; p++)
-		good &= char_is_alnum(*p) || strchr("-._", *p);
-	if (strlen(key) > GVK_NAME_MAX)
-		return "must be no more than 253 characters";
-	if (!good)
-		return letters;
-	if (strcmp(key, ".") == 0 || strcmp(key, "..") == 0)
-		return key[1] ? "must not be '..'" : "must not be '.'";
-	return cstr_has_prefix(key, "..") ? "must not start with '..'" : NULL;
-}
-
 static void check_keys(struct field_errors *e, const char *field, const struct obj *map)
 {
-	OBJ_EACH (it, map) {
-		const char *fault = key_fault(it.key);
-		if (fault)
-			check_invalid_text(e, arena_fmt(e->arena, "%s[%s]", field, it.key), it.key,
-					   fault);
-	}
+	OBJ_EACH (it, map)
+		check_config_key(e, arena_fmt(e->arena, "%s[%s]", field, it.key), it.key);
 }
 
 void check_config_keys(struct field_errors *e, const struct obj *o)

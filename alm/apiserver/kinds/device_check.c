@@ -39,10 +39,8 @@ static void check_requests(struct field_errors *e, const char *path, const struc
 	for (size_t i = 0; i < n; i++) {
 		const struct obj *r = obj_at(list, i);
 		const char *at = check_at(e, path, i), *name = check_text(r, "name");
-		const char *fault = name_fault(NAME_DNS_LABEL, str_of(name));
 		bool exactly = obj_has(r, "exactly"), first = obj_len(obj_get(r, "firstAvailable"));
-		if (fault)
-			check_invalid_text(e, check_below(e, at, "name"), name, fault);
+		check_named(e, check_below(e, at, "name"), NAME_DNS_LABEL, name);
 		if (!exactly && !first)
 			check_required(e, at, one);
 		else if (exactly && first)
@@ -113,20 +111,34 @@ void check_api_service(struct field_errors *e, const struct obj *o)
 	const char *group = check_text(o, "spec.group"), *version = check_text(o, "spec.version");
 	const char *name = arena_fmt(e->arena, "%s.%s", version, group);
 	const struct obj *service = obj_path(o, "spec.service"), *port = obj_get(service, "port");
-	const char *fault = name_fault(NAME_DNS1035_LABEL, str_of(version));
+	const struct obj *bundle = obj_path(o, "spec.caBundle");
+	bool insecure = obj_flag(o, "spec.insecureSkipTLSVerify", false);
+	bool has_bundle = obj_as_str(bundle).len;
 	int64_t n = 443;
 	if (strcmp(check_text(o, "metadata.name"), name) != 0)
 		check_invalid_text(e, "metadata.name", check_text(o, "metadata.name"),
 				   arena_fmt(e->arena,
 					     "must be `spec.version+\".\"+spec.group`: \"%s\"",
 					     name));
+	if (!*group && strcmp(version, "v1") != 0)
+		check_required(e, "spec.group",
+			       "only v1 may have an empty group and it better be legacy kube");
 	check_name_rule(e, "spec.group", NAME_DNS_SUBDOMAIN, group);
-	if (fault)
-		check_invalid_text(e, "spec.version", version, fault);
+	check_named(e, "spec.version", NAME_DNS1035_LABEL, version);
 	check_priority(e, o, "spec.groupPriorityMinimum", 20000);
 	check_priority(e, o, "spec.versionPriority", 1000);
-	if (!service)
+	if (!service) {
+		if (has_bundle)
+			check_invalid_text(
+				e, "spec.caBundle",
+				arena_fmt(e->arena, "%zu bytes", obj_as_str(bundle).len / 4 * 3),
+				"local APIServices may not have a caBundle");
+		if (insecure)
+			check_invalid(e, "spec.insecureSkipTLSVerify",
+				      obj_path(o, "spec.insecureSkipTLSVerify"),
+				      "local APIServices may not have insecureSkipTLSVerify");
 		return;
+	}
 	if (check_is_empty(service, "namespace"))
 		check_required(e, "spec.service.namespace", NULL);
 	if (check_is_empty(service, "name"))
@@ -135,4 +147,10 @@ void check_api_service(struct field_errors *e, const struct obj *o)
 	if (n < 1 || n > 65535)
 		check_invalid(e, "spec.service.port", port,
 			      "port is not valid: must be between 1 and 65535, inclusive");
+	if (insecure && has_bundle) {
+		check_invalid(e, "spec.insecureSkipTLSVerify",
+			      obj_path(o, "spec.insecureSkipTLSVerify"),
+			      "may not be true if caBundle is present");
+		check_said_of(e, bundle);
+	}
 }

@@ -88,24 +88,24 @@ void check_forbidden(struct field_errors *e, const char *path, const char *why)
 	field_errors_add(e, FIELD_FORBIDDEN, path, "Forbidden: %s", why);
 }
 
+void check_named(struct field_errors *e, const char *path, enum name_rule rule, const char *text)
+{
+	const char *all[NAME_FAULTS_MAX];
+	size_t n = name_faults(rule, str_of(text), all);
+	for (size_t i = 0; i < n; i++)
+		check_invalid_text(e, path, text, all[i]);
+}
+
 void check_name_rule(struct field_errors *e, const char *path, enum name_rule rule,
 		     const char *text)
 {
-	const char *fault = *text ? name_fault(rule, str_of(text)) : NULL;
-	if (fault)
-		check_invalid_text(e, path, text, fault);
+	if (*text)
+		check_named(e, path, rule, text);
 }
 
 void check_segment(struct field_errors *e, const char *path, const char *text)
 {
-	if (strcmp(text, ".") == 0 || strcmp(text, "..") == 0) {
-		check_invalid_text(e, path, text, text[1] ? "may not be '..'" : "may not be '.'");
-		return;
-	}
-	if (strchr(text, '/'))
-		check_invalid_text(e, path, text, "may not contain '/'");
-	if (strchr(text, '%'))
-		check_invalid_text(e, path, text, "may not contain '%'");
+	check_named(e, path, NAME_PATH_SEGMENT, text);
 }
 
 void check_at_least(struct field_errors *e, const char *path, const struct obj *v, int64_t least)
@@ -119,17 +119,32 @@ void check_at_least(struct field_errors *e, const char *path, const struct obj *
 
 void check_qualified(struct field_errors *e, const char *path, const char *name)
 {
-	const char *slash = strchr(name, '/'),
-		   *own = slash && !strchr(slash + 1, '/') ? slash + 1 : name;
-	const char *fault = name_fault(NAME_QUALIFIED, str_of(name));
-	if (fault && cstr_has_prefix(fault, "prefix part")) {
-		check_invalid_text(e, path, name, fault);
-		fault = name_fault(NAME_QUALIFIED, str_of(own));
-	}
+	check_named(e, path, NAME_QUALIFIED, name);
+}
+
+static const char *key_fault(const char *key)
+{
+	static const char letters[] =
+		"a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
+		"'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is "
+		"'[-._a-zA-Z0-9]+')";
+	bool good = *key;
+	for (const char *p = key; *p; p++)
+		good &= char_is_alnum(*p) || strchr("-._", *p);
+	if (strlen(key) > GVK_NAME_MAX)
+		return "must be no more than 253 characters";
+	if (!good)
+		return letters;
+	if (strcmp(key, ".") == 0 || strcmp(key, "..") == 0)
+		return key[1] ? "must not be '..'" : "must not be '.'";
+	return cstr_has_prefix(key, "..") ? "must not start with '..'" : NULL;
+}
+
+void check_config_key(struct field_errors *e, const char *path, const char *key)
+{
+	const char *fault = key_fault(key);
 	if (fault)
-		check_invalid_text(e, path, name, fault);
-	if (fault && !*own) /* which is told twice */
-		check_invalid_text(e, path, name, name_fault(NAME_QUALIFIED, STR("-")));
+		check_invalid_text(e, path, key, fault);
 }
 
 bool check_is_standard(const char *name)
@@ -214,6 +229,28 @@ void check_said_of(struct field_errors *e, const struct obj *v)
 {
 	if (!e->omitted)
 		e->items[e->n - 1].of = v;
+}
+
+void check_said_since(struct field_errors *e, size_t from, const struct obj *v)
+{
+	for (size_t i = from; v && i < e->n; i++)
+		e->items[i].of = v;
+}
+
+void check_domain_path(struct field_errors *e, const char *path, const char *text)
+{
+	const char *slash = strchr(text, '/');
+	if (!*text) {
+		check_required(e, path, NULL);
+		return;
+	}
+	if (!slash || slash == text || !slash[1]) {
+		check_invalid_text(e, path, text,
+				   "must be a domain-prefixed path (such as \"acme.io/foo\")");
+		return;
+	}
+	const char *host = arena_strndup(e->arena, text, (size_t)(slash - text));
+	check_named(e, path, NAME_DNS_SUBDOMAIN, host);
 }
 
 void check_forgive(struct field_errors *e, size_t from, const struct field_errors *was)

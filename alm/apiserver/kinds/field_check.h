@@ -27,7 +27,9 @@ void check_invalid_struct(struct field_errors *e, const char *path, const struct
 			  const char *const *fields, const char *why);
 void check_forbidden(struct field_errors *e, const char *path, const char *why);
 
-/* A text that is not empty follows the rule. */
+/* All that the rule says against a text. */
+void check_named(struct field_errors *e, const char *path, enum name_rule rule, const char *text);
+/* The same, but an empty one is none. */
 void check_name_rule(struct field_errors *e, const char *path, enum name_rule rule,
 		     const char *text);
 /* As a part of a path in a URL. */
@@ -35,6 +37,8 @@ void check_segment(struct field_errors *e, const char *path, const char *text);
 void check_at_least(struct field_errors *e, const char *path, const struct obj *v, int64_t least);
 /* A key of a label, with or without a domain: all that is wrong with it. */
 void check_qualified(struct field_errors *e, const char *path, const char *name);
+/* A key of a ConfigMap or a Secret. */
+void check_config_key(struct field_errors *e, const char *path, const char *key);
 /* Does Kubernetes itself count it? "requests.cpu", not "example.com/gpu". */
 bool check_is_standard(const char *name);
 /* The name of an amount of something. */
@@ -52,6 +56,12 @@ void check_forgive(struct field_errors *e, size_t from, const struct field_error
 
 /* Marks the error that was just added, which is said of v: a rule that is younger than what may be stored. */
 void check_said_of(struct field_errors *e, const struct obj *v);
+
+/* The same of all from number `from` on. v may be NULL. */
+void check_said_since(struct field_errors *e, size_t from, const struct obj *v);
+
+/* "acme.io/foo". */
+void check_domain_path(struct field_errors *e, const char *path, const char *text);
 
 /* "field is immutable", where it is another value. */
 void check_kept(struct field_errors *e, const char *path, const struct obj *o,

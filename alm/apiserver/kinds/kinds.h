@@ -38,7 +38,13 @@ enum kind_flag {
 	KIND_PATH_NAME = 1 << 9,            /* RBAC: any path segment */
 	KIND_NO_AUDIT = 1 << 10,            /* Lease, Event: no Write entry */
 	KIND_STORAGE = 1 << 11,             /* the version objects are stored in */
-	KIND_META_ONCE = 1 << 12,           /* metadata of an update is judged once, not thrice */
+	/* Metadata of an update is judged by two rules of all kinds and by the kind's own, which has that of an update and, with
+	 * FIRST in front and with LAST behind it, that of a new object (object_meta_check.c) */
+	KIND_META_FIRST = 1 << 12,
+	KIND_META_LAST = 1 << 13,
+	KIND_META_ALONE = 1 << 14, /* that of a new object only; with LAST twice */
+	KIND_META_NONE = KIND_META_FIRST | KIND_META_LAST | KIND_META_ALONE,
+	KIND_FREE_PREFIX = 1 << 15, /* generateName is not judged as a name */
 };
 
 struct kind_column {

@@ -17,8 +17,11 @@
 #define UNCOND KIND_UNCONDITIONAL_UPDATE
 #define UPSERT KIND_CREATE_ON_UPDATE
 #define LABEL  KIND_LABEL_NAME
-#define ONCE   KIND_META_ONCE
-#define RBAC   (KIND_PATH_NAME | KIND_CREATE_ON_UPDATE | KIND_UNCONDITIONAL_UPDATE)
+#define FIRST  KIND_META_FIRST
+#define LAST   KIND_META_LAST
+#define ALONE  KIND_META_ALONE
+#define BARE   (KIND_META_NONE | KIND_PATH_NAME)
+#define RBAC   (KIND_META_FIRST | KIND_PATH_NAME | KIND_CREATE_ON_UPDATE | KIND_UNCONDITIONAL_UPDATE)
 
 #define ROW(g, v, k, plural_, singular_, short_, cats, verbs_, flags_) \
 	{.group = (g),                                                 \
@@ -78,42 +81,42 @@ static const char *const audit_fields[] = {
 	"subject.uid", "actor", NULL};
 
 static const struct kind builtin[] = {
-	KIND("", "v1", "ConfigMap", "configmaps", "configmap", LIST("cm"), NONE, NS | UNCOND),
+	KIND("", "v1", "ConfigMap", "configmaps", "configmap", LIST("cm"), NONE, NS | UNCOND | LAST),
 	{.group = "", .version = "v1", .kind = "Endpoints", .list_kind = "EndpointsList",
 	 .plural = "endpoints", .singular = "endpoints", .short_names = LIST("ep"), .verbs = VERB_ALL,
-	 .flags = NS | UNCOND | UPSERT | KIND_STORAGE, .storage_version = "v1",
+	 .flags = NS | UNCOND | UPSERT | LAST | KIND_STORAGE, .storage_version = "v1",
 	 .deprecation_warning = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"},
 	{.group = "", .version = "v1", .kind = "Event", .list_kind = "EventList", .plural = "events",
 	 .singular = "event", .short_names = LIST("ev"), .verbs = VERB_ALL, .storage_version = "v1",
-	 .flags = NS | UNCOND | UPSERT | ONCE | KIND_NO_AUDIT | KIND_STORAGE, .selectable = event_fields},
-	KIND("", "v1", "LimitRange", "limitranges", "limitrange", LIST("limits"), NONE, NS | UNCOND | UPSERT | ONCE),
+	 .flags = NS | UNCOND | UPSERT | BARE | KIND_NO_AUDIT | KIND_STORAGE, .selectable = event_fields},
+	KIND("", "v1", "LimitRange", "limitranges", "limitrange", LIST("limits"), NONE, NS | UNCOND | UPSERT | ALONE),
 	{.group = "", .version = "v1", .kind = "Namespace", .list_kind = "NamespaceList",
 	 .plural = "namespaces", .singular = "namespace", .short_names = LIST("ns"),
 	 .verbs = VERB_ALL & ~(unsigned)VERB_DELETECOLLECTION, .storage_version = "v1",
-	 .flags = CLUS | STAT | UNCOND | LABEL | KIND_STORAGE, .selectable = LIST("status.phase")},
-	KIND("", "v1", "Node", "nodes", "node", LIST("no"), NONE, CLUS | STAT | UNCOND),
-	KIND("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", "persistentvolumeclaim", LIST("pvc"), NONE, NS | STAT | UNCOND),
-	KIND("", "v1", "PersistentVolume", "persistentvolumes", "persistentvolume", LIST("pv"), NONE, CLUS | STAT | UNCOND),
+	 .flags = CLUS | STAT | UNCOND | LABEL | FIRST | KIND_STORAGE, .selectable = LIST("status.phase")},
+	KIND("", "v1", "Node", "nodes", "node", LIST("no"), NONE, CLUS | STAT | UNCOND | FIRST),
+	KIND("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", "persistentvolumeclaim", LIST("pvc"), NONE, NS | STAT | UNCOND | LAST),
+	KIND("", "v1", "PersistentVolume", "persistentvolumes", "persistentvolume", LIST("pv"), NONE, CLUS | STAT | UNCOND | ALONE | LAST),
 	{.group = "", .version = "v1", .kind = "Pod", .list_kind = "PodList", .plural = "pods",
 	 .singular = "pod", .short_names = LIST("po"), .categories = ALL, .verbs = VERB_ALL,
-	 .flags = NS | STAT | UNCOND | KIND_STORAGE, .storage_version = "v1",
+	 .flags = NS | STAT | UNCOND | LAST | KIND_STORAGE, .storage_version = "v1",
 	 .selectable = LIST("spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
 			    "spec.serviceAccountName", "status.phase")},
 	KIND("", "v1", "PodTemplate", "podtemplates", "podtemplate", NONE, NONE, NS | GEN | UNCOND),
 	REPLICAS("", "v1", "ReplicationController", "replicationcontrollers", "replicationcontroller", LIST("rc")),
 	KIND("", "v1", "ResourceQuota", "resourcequotas", "resourcequota", LIST("quota"), NONE, NS | STAT | UNCOND),
 	{.group = "", .version = "v1", .kind = "Secret", .list_kind = "SecretList", .plural = "secrets",
-	 .singular = "secret", .verbs = VERB_ALL, .flags = NS | UNCOND | KIND_STORAGE,
+	 .singular = "secret", .verbs = VERB_ALL, .flags = NS | UNCOND | LAST | KIND_STORAGE,
 	 .storage_version = "v1", .selectable = LIST("type")},
-	KIND("", "v1", "ServiceAccount", "serviceaccounts", "serviceaccount", LIST("sa"), NONE, NS | UNCOND),
+	KIND("", "v1", "ServiceAccount", "serviceaccounts", "serviceaccount", LIST("sa"), NONE, NS | UNCOND | LAST),
 	KIND("", "v1", "Service", "services", "service", LIST("svc"), ALL, NS | STAT | UNCOND | UPSERT | LABEL),
 
-	KIND(ADMREG, "v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", "mutatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | GEN | ONCE),
-	KIND(ADMREG, "v1", "MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings", "mutatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN | ONCE),
-	KIND(ADMREG, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "mutatingwebhookconfiguration", NONE, LIST("api-extensions"), CLUS | GEN | ONCE),
-	KIND(ADMREG, "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", "validatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | STAT | GEN | ONCE),
-	KIND(ADMREG, "v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", "validatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN | ONCE),
-	KIND(ADMREG, "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "validatingwebhookconfiguration", NONE, LIST("api-extensions"), CLUS | GEN | ONCE),
+	KIND(ADMREG, "v1", "MutatingAdmissionPolicy", "mutatingadmissionpolicies", "mutatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | GEN | ALONE),
+	KIND(ADMREG, "v1", "MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings", "mutatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN | ALONE),
+	KIND(ADMREG, "v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", "mutatingwebhookconfiguration", NONE, LIST("api-extensions"), CLUS | GEN | ALONE),
+	KIND(ADMREG, "v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies", "validatingadmissionpolicy", NONE, LIST("api-extensions"), CLUS | STAT | GEN | ALONE),
+	KIND(ADMREG, "v1", "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", "validatingadmissionpolicybinding", NONE, LIST("api-extensions"), CLUS | GEN | ALONE),
+	KIND(ADMREG, "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", "validatingwebhookconfiguration", NONE, LIST("api-extensions"), CLUS | GEN | ALONE),
 
 	KIND(APIEXT, "v1", "CustomResourceDefinition", "customresourcedefinitions", "customresourcedefinition", LIST("crd", "crds"), LIST("api-extensions"), CLUS | STAT | GEN),
 	{.group = APIEXT, .version = "v1beta1", .kind = "CustomResourceDefinition",
@@ -122,9 +125,9 @@ static const struct kind builtin[] = {
 	 .categories = LIST("api-extensions"), .verbs = VERB_READ, .flags = CLUS | GEN,
 	 .storage_version = "v1", .legacy_group = APIEXT, .legacy_version = "v1"}, /* kubectl 1.20 lists it before a dry run */
 
-	KIND("apiregistration.k8s.io", "v1", "APIService", "apiservices", "apiservice", NONE, LIST("api-extensions"), CLUS | STAT),
+	KIND("apiregistration.k8s.io", "v1", "APIService", "apiservices", "apiservice", NONE, LIST("api-extensions"), CLUS | STAT | LAST | KIND_PATH_NAME),
 
-	KIND("apps", "v1", "ControllerRevision", "controllerrevisions", "controllerrevision", NONE, NONE, NS | UNCOND),
+	KIND("apps", "v1", "ControllerRevision", "controllerrevisions", "controllerrevision", NONE, NONE, NS | UNCOND | LAST),
 	KIND("apps", "v1", "DaemonSet", "daemonsets", "daemonset", LIST("ds"), ALL, NS | STAT | GEN | UNCOND),
 	REPLICAS("apps", "v1", "Deployment", "deployments", "deployment", LIST("deploy")),
 	REPLICAS("apps", "v1", "ReplicaSet", "replicasets", "replicaset", LIST("rs")),
@@ -151,50 +154,50 @@ static const struct kind builtin[] = {
 	 .verbs = VERB_ALL, .flags = NS | STAT | UNCOND, .storage_version = "v2"}, /* autoscale.h */
 
 	KIND("batch", "v1", "CronJob", "cronjobs", "cronjob", LIST("cj"), ALL, NS | STAT | GEN | UNCOND),
-	KIND("batch", "v1", "Job", "jobs", "job", NONE, ALL, NS | STAT | GEN | UNCOND),
+	KIND("batch", "v1", "Job", "jobs", "job", NONE, ALL, NS | STAT | GEN | UNCOND | FIRST),
 
-	KIND("certificates.k8s.io", "v1", "CertificateSigningRequest", "certificatesigningrequests", "certificatesigningrequest", LIST("csr"), NONE, CLUS | STAT | UNCOND),
+	KIND("certificates.k8s.io", "v1", "CertificateSigningRequest", "certificatesigningrequests", "certificatesigningrequest", LIST("csr"), NONE, CLUS | STAT | UNCOND | FIRST | KIND_FREE_PREFIX | KIND_PATH_NAME),
 
 	KIND("coordination.k8s.io", "v1", "Lease", "leases", "lease", NONE, NONE, NS | UPSERT | KIND_NO_AUDIT),
 
-	KIND("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", "endpointslice", NONE, NONE, NS | GEN | UNCOND | ONCE),
+	KIND("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", "endpointslice", NONE, NONE, NS | GEN | UNCOND | ALONE),
 
 	{.group = "events.k8s.io", .version = "v1", .kind = "Event", .list_kind = "EventList",
 	 .plural = "events", .singular = "event", .short_names = LIST("ev"), .verbs = VERB_ALL,
 	 .flags = NS | UNCOND | UPSERT | KIND_NO_AUDIT, .storage_version = "v1",
 	 .storage_group = "", .selectable = new_event_fields},
 
-	KIND(FLOW, "v1", "FlowSchema", "flowschemas", "flowschema", NONE, NONE, CLUS | STAT | GEN | UNCOND | ONCE),
-	KIND(FLOW, "v1", "PriorityLevelConfiguration", "prioritylevelconfigurations", "prioritylevelconfiguration", NONE, NONE, CLUS | STAT | GEN | UNCOND | ONCE),
+	KIND(FLOW, "v1", "FlowSchema", "flowschemas", "flowschema", NONE, NONE, CLUS | STAT | GEN | UNCOND | ALONE),
+	KIND(FLOW, "v1", "PriorityLevelConfiguration", "prioritylevelconfigurations", "prioritylevelconfiguration", NONE, NONE, CLUS | STAT | GEN | UNCOND | ALONE),
 
-	KIND(NET, "v1", "IPAddress", "ipaddresses", "ipaddress", LIST("ip"), NONE, CLUS | UNCOND),
+	KIND(NET, "v1", "IPAddress", "ipaddresses", "ipaddress", LIST("ip"), NONE, CLUS | UNCOND | FIRST),
 	KIND(NET, "v1", "ServiceCIDR", "servicecidrs", "servicecidr", NONE, NONE, CLUS | STAT | UNCOND),
-	KIND(NET, "v1", "IngressClass", "ingressclasses", "ingressclass", NONE, NONE, CLUS | GEN | UNCOND),
-	KIND(NET, "v1", "Ingress", "ingresses", "ingress", LIST("ing"), NONE, NS | STAT | GEN | UNCOND),
+	KIND(NET, "v1", "IngressClass", "ingressclasses", "ingressclass", NONE, NONE, CLUS | GEN | UNCOND | LAST),
+	KIND(NET, "v1", "Ingress", "ingresses", "ingress", LIST("ing"), NONE, NS | STAT | GEN | UNCOND | LAST),
 	KIND(NET, "v1", "NetworkPolicy", "networkpolicies", "networkpolicy", LIST("netpol"), NONE, NS | GEN | UNCOND),
 
-	KIND("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", "runtimeclass", NONE, NONE, CLUS | UPSERT),
+	KIND("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", "runtimeclass", NONE, NONE, CLUS | UPSERT | FIRST),
 
-	KIND("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", LIST("pdb"), NONE, NS | STAT | GEN | ONCE),
+	KIND("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", "poddisruptionbudget", LIST("pdb"), NONE, NS | STAT | GEN | BARE),
 
 	KIND(RBAC_G, "v1", "ClusterRoleBinding", "clusterrolebindings", "clusterrolebinding", NONE, NONE, CLUS | RBAC),
 	KIND(RBAC_G, "v1", "ClusterRole", "clusterroles", "clusterrole", NONE, NONE, CLUS | RBAC),
 	KIND(RBAC_G, "v1", "RoleBinding", "rolebindings", "rolebinding", NONE, NONE, NS | RBAC),
 	KIND(RBAC_G, "v1", "Role", "roles", "role", NONE, NONE, NS | RBAC),
 
-	KIND(DRA, "v1", "DeviceClass", "deviceclasses", "deviceclass", NONE, NONE, CLUS | GEN | UNCOND),
-	KIND(DRA, "v1", "ResourceClaim", "resourceclaims", "resourceclaim", NONE, NONE, NS | STAT | UNCOND),
-	KIND(DRA, "v1", "ResourceClaimTemplate", "resourceclaimtemplates", "resourceclaimtemplate", NONE, NONE, NS | UNCOND),
+	KIND(DRA, "v1", "DeviceClass", "deviceclasses", "deviceclass", NONE, NONE, CLUS | GEN | UNCOND | FIRST | KIND_FREE_PREFIX),
+	KIND(DRA, "v1", "ResourceClaim", "resourceclaims", "resourceclaim", NONE, NONE, NS | STAT | UNCOND | FIRST),
+	KIND(DRA, "v1", "ResourceClaimTemplate", "resourceclaimtemplates", "resourceclaimtemplate", NONE, NONE, NS | UNCOND | FIRST),
 	KIND(DRA, "v1", "ResourceSlice", "resourceslices", "resourceslice", NONE, NONE, CLUS | GEN | UNCOND),
 
 	KIND("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", "priorityclass", LIST("pc"), NONE, CLUS | GEN | UNCOND),
 
 	KIND(STOR, "v1", "CSIDriver", "csidrivers", "csidriver", NONE, NONE, CLUS),
-	KIND(STOR, "v1", "CSINode", "csinodes", "csinode", NONE, NONE, CLUS | ONCE),
-	KIND(STOR, "v1", "CSIStorageCapacity", "csistoragecapacities", "csistoragecapacity", NONE, NONE, NS),
-	KIND(STOR, "v1", "StorageClass", "storageclasses", "storageclass", LIST("sc"), NONE, CLUS | UNCOND),
-	KIND(STOR, "v1", "VolumeAttributesClass", "volumeattributesclasses", "volumeattributesclass", LIST("vac"), NONE, CLUS | UNCOND),
-	KIND(STOR, "v1", "VolumeAttachment", "volumeattachments", "volumeattachment", NONE, NONE, CLUS | STAT | ONCE),
+	KIND(STOR, "v1", "CSINode", "csinodes", "csinode", NONE, NONE, CLUS | ALONE),
+	KIND(STOR, "v1", "CSIStorageCapacity", "csistoragecapacities", "csistoragecapacity", NONE, NONE, NS | FIRST),
+	KIND(STOR, "v1", "StorageClass", "storageclasses", "storageclass", LIST("sc"), NONE, CLUS | UNCOND | FIRST),
+	KIND(STOR, "v1", "VolumeAttributesClass", "volumeattributesclasses", "volumeattributesclass", LIST("vac"), NONE, CLUS | UNCOND | LAST),
+	KIND(STOR, "v1", "VolumeAttachment", "volumeattachments", "volumeattachment", NONE, NONE, CLUS | STAT | ALONE),
 };
 /* clang-format on */
 

@@ -6,30 +6,54 @@
 #include "alm/apiserver/kinds/pod_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 
-#define RANGE_TEXT "must be between 1 and 65535, inclusive"
-
-static bool is_port(int64_t n)
+/* What is not a Service. */
+static void check_resource(struct field_errors *e, const char *path, const struct obj *o)
 {
-	return n >= 1 && n <= 65535;
+	static const char *const names[] = {"kind", "name"};
+	const char *group = obj_str(o, "apiGroup");
+	size_t from = e->n;
+	if (group)
+		check_named(e, check_below(e, path, "apiGroup"), NAME_DNS_SUBDOMAIN, group);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (check_is_empty(o, names[i]))
+			check_required(e, check_below(e, path, names[i]), NULL);
+		else
+			check_segment(e, check_below(e, path, names[i]), check_text(o, names[i]));
+	}
+	check_said_since(e, from, o);
 }
 
 static void check_backend(struct field_errors *e, const char *path, const struct obj *b)
 {
 	const struct obj *service = obj_get(b, "service"), *port = obj_get(service, "port");
-	int64_t number = obj_i64(port, "number", 0);
-	if (!service && !obj_get(b, "resource"))
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: \"\": resource or service backend is required");
-	if (!service)
+	const struct obj *resource = obj_get(b, "resource"), *number = obj_get(port, "number");
+	const char *at = check_below(e, path, "service.name"), *name = check_text(port, "name");
+	size_t from = e->n;
+	int64_t n = 0;
+	obj_as_i64(number, &n);
+	if (!service && !resource)
+		check_invalid_text(e, path, "", "resource or service backend is required");
+	else if (service && resource)
+		check_invalid_text(e, path, "", "cannot set both resource and service backends");
+	if (resource && !service)
+		check_resource(e, check_below(e, path, "resource"), resource);
+	if (resource)
+		check_said_since(e, from, b);
+	if (!service || resource)
 		return;
 	if (check_is_empty(service, "name"))
-		check_required(e, arena_fmt(e->arena, "%s.service.name", path), NULL);
-	if (!number && check_is_empty(port, "name"))
+		check_required(e, at, NULL);
+	check_name_rule(e, at, NAME_DNS_LABEL, check_text(service, "name"));
+	if (*name && n) {
+		check_invalid_text(e, path, "", "cannot set both port name & port number");
+		check_said_of(e, service);
+	} else if (*name)
+		check_port_or_name(e, check_below(e, path, "service.port.name"),
+				   obj_get(port, "name"));
+	else if (n)
+		check_port_or_name(e, check_below(e, path, "service.port.number"), number);
+	else
 		check_required(e, path, "port name or number is required");
-	if (number && !is_port(number))
-		field_errors_add(e, FIELD_INVALID,
-				 arena_fmt(e->arena, "%s.service.port.number", path),
-				 "Invalid value: %lld: " RANGE_TEXT, (long long)number);
 }
 
 static void check_path(struct field_errors *e, const char *at, const struct obj *p)

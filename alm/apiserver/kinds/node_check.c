@@ -12,18 +12,14 @@ static const char *const effects[] = {"NoSchedule", "PreferNoSchedule", "NoExecu
 
 static void check_label(struct field_errors *e, const char *path, const char *value)
 {
-	const char *fault = name_fault(NAME_LABEL_VALUE, str_of(value));
-	if (fault)
-		check_invalid_text(e, path, value, fault);
+	check_named(e, path, NAME_LABEL_VALUE, value);
 }
 
 static void check_taint(struct field_errors *e, const char *path, const struct obj *t,
 			struct map *seen)
 {
 	const char *key = check_text(t, "key"), *effect = check_text(t, "effect");
-	const char *fault = name_fault(NAME_QUALIFIED, str_of(key));
-	if (fault)
-		check_invalid_text(e, check_below(e, path, "key"), key, fault);
+	check_qualified(e, check_below(e, path, "key"), key);
 	check_label(e, check_below(e, path, "value"), check_text(t, "value"));
 	if (!*effect)
 		check_required(e, check_below(e, path, "effect"), NULL);

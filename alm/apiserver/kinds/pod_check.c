@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/pod_parts.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/obj/quantity.h"
 
@@ -16,6 +17,8 @@ struct volumes {
 	struct field_errors *e;
 	const char *path;
 	struct map *good; /* names of list: one that is refused is none */
+	bool never;       /* are containers not started again */
+	bool init;        /* are they those that come first */
 };
 
 static const char *at(struct field_errors *e, const char *path, const char *list, size_t i)
@@ -33,8 +36,7 @@ static bool check_name(struct field_errors *e, const char *path, const struct ob
 		return false;
 	}
 	const char *fault = name_fault(NAME_DNS_LABEL, str_of(name));
-	if (fault)
-		field_errors_add(e, FIELD_INVALID, field, "Invalid value: \"%s\": %s", name, fault);
+	check_named(e, field, NAME_DNS_LABEL, name);
 	if (!check_again(seen, name))
 		return !fault;
 	if (!fault)
@@ -57,69 +59,13 @@ static void check_claims(const struct volumes *v)
 	}
 }
 
-/* One of them. */
-static void check_sources(struct field_errors *e, const char *path, const struct obj *volume)
-{
-	static const char *const sources[] = {"emptyDir",
-					      "hostPath",
-					      "gitRepo",
-					      "gcePersistentDisk",
-					      "awsElasticBlockStore",
-					      "secret",
-					      "nfs",
-					      "iscsi",
-					      "glusterfs",
-					      "flocker",
-					      "persistentVolumeClaim",
-					      "rbd",
-					      "cinder",
-					      "cephfs",
-					      "quobyte",
-					      "downwardAPI",
-					      "fc",
-					      "flexVolume",
-					      "configMap",
-					      "azureFile",
-					      "vsphereVolume",
-					      "photonPersistentDisk",
-					      "portworxVolume",
-					      "azureDisk",
-					      "storageos",
-					      "projected",
-					      "scaleIO",
-					      "csi",
-					      "ephemeral",
-					      "image"};
-	size_t n = 0;
-	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
-		if (obj_has(volume, sources[i]) && n++ > 0)
-			check_forbidden(e, check_below(e, path, sources[i]),
-					"may not specify more than 1 volume type");
-	if (n == 0)
-		check_required(e, path, "must specify a volume type");
-}
-
 static void check_volumes(struct volumes *v)
 {
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
-	static const struct {
-		const char *source, *field;
-	} needs[] = {{"configMap", "name"},
-		     {"secret", "secretName"},
-		     {"persistentVolumeClaim", "claimName"},
-		     {"hostPath", "path"}};
 	for (size_t i = 0; i < obj_len(v->list); i++) {
 		const char *path = at(v->e, v->path, "volumes", obj_len(v->claims) + i);
 		size_t before = v->e->n;
-		check_sources(v->e, path, obj_at(v->list, i));
-		for (size_t k = 0; k < ARRAY_LEN(needs); k++) {
-			const struct obj *source = obj_get(obj_at(v->list, i), needs[k].source);
-			if (source && check_is_empty(source, needs[k].field))
-				check_required(v->e,
-					       arena_fmt(v->e->arena, "%s.%s.%s", path,
-							 needs[k].source, needs[k].field),
-					       NULL);
-		}
+		pod_check_source(v->e, path, obj_at(v->list, i));
 		check_name(v->e, path, obj_at(v->list, i), seen);
 		if (v->e->n == before)
 			(void)map_set(v->good, check_text(obj_at(v->list, i), "name"), NULL);
@@ -155,6 +101,25 @@ static void check_mounts(const struct volumes *v, const char *path, const struct
 	}
 }
 
+/* The same of what is no file system. */
+static void check_devices(const struct volumes *v, const char *path, const struct obj *devices)
+{
+	struct field_errors *e = v->e;
+	size_t from = e->n;
+	for (size_t i = 0; i < obj_len(devices); i++) {
+		const struct obj *d = obj_at(devices, i);
+		const char *here = at(e, path, "volumeDevices", i), *name = check_text(d, "name");
+		if (!*name)
+			check_required(e, check_below(e, here, "name"), NULL);
+		if (!has_volume(v, name))
+			field_errors_add(e, FIELD_NOT_FOUND, check_below(e, here, "name"),
+					 "Not found: \"%s\"", name);
+		if (check_is_empty(d, "devicePath"))
+			check_required(e, check_below(e, here, "devicePath"), NULL);
+	}
+	check_said_since(e, from, devices);
+}
+
 /* --- containers --- */
 
 static void check_ports(struct field_errors *e, const char *path, const struct obj *ports)
@@ -167,75 +132,6 @@ static void check_ports(struct field_errors *e, const char *path, const struct o
 		else if (n < 0 || n > 65535)
 			field_errors_add(e, FIELD_INVALID, here, "Invalid value: %lld: " RANGE_TEXT,
 					 (long long)n);
-	}
-}
-
-static void check_value_from(struct field_errors *e, const char *path, const struct obj *from)
-{
-	static const char *const sources[] = {"fieldRef", "resourceFieldRef", "configMapKeyRef",
-					      "secretKeyRef", "fileKeyRef"};
-	static const char *const keyed[] = {"configMapKeyRef", "secretKeyRef"};
-	size_t n = 0;
-	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
-		n += obj_get(from, sources[i]) != NULL;
-	if (!n)
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: \"\": must specify one of: `fieldRef`, "
-				 "`resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or "
-				 "`fileKeyRef`");
-	if (n > 1)
-		check_invalid_text(e, path, "",
-				   "may not have more than one field specified at a time");
-	for (size_t i = 0; i < ARRAY_LEN(keyed); i++) {
-		const struct obj *ref = obj_get(from, keyed[i]);
-		const char *name = obj_str(ref, "name") ? obj_str(ref, "name") : "";
-		const char *fault = ref ? name_fault(NAME_DNS_SUBDOMAIN, str_of(name)) : NULL;
-		if (fault)
-			field_errors_add(e, FIELD_INVALID,
-					 arena_fmt(e->arena, "%s.%s.name", path, keyed[i]),
-					 "Invalid value: \"%s\": %s", name, fault);
-		if (ref && check_is_empty(ref, "key"))
-			check_required(e, arena_fmt(e->arena, "%s.%s.key", path, keyed[i]), NULL);
-	}
-}
-
-static void check_env(struct field_errors *e, const char *path, const struct obj *env)
-{
-	for (size_t i = 0; i < obj_len(env); i++) {
-		const char *here = at(e, path, "env", i);
-		const struct obj *from = obj_get(obj_at(env, i), "valueFrom");
-		if (check_is_empty(obj_at(env, i), "name"))
-			check_required(e, check_below(e, here, "name"), NULL);
-		if (from && !check_is_empty(obj_at(env, i), "value"))
-			check_invalid_text(e, check_below(e, here, "valueFrom"), "",
-					   "may not be specified when `value` is not empty");
-		if (from)
-			check_value_from(e, check_below(e, here, "valueFrom"), from);
-	}
-}
-
-static void check_env_from(struct field_errors *e, const char *path, const struct obj *list)
-{
-	static const char *const sources[] = {"configMapRef", "secretRef"};
-	const char *field = check_below(e, path, "envFrom");
-	for (size_t i = 0; i < obj_len(list); i++) {
-		size_t n = 0;
-		for (size_t k = 0; k < ARRAY_LEN(sources); k++) {
-			const struct obj *ref = obj_get(obj_at(list, i), sources[k]);
-			const char *at =
-				arena_fmt(e->arena, "%s[%zu].%s.name", field, i, sources[k]);
-			n += ref != NULL;
-			if (ref && check_is_empty(ref, "name"))
-				check_required(e, at, NULL);
-			else if (ref)
-				check_name_rule(e, at, NAME_DNS_SUBDOMAIN, check_text(ref, "name"));
-		}
-		if (n == 0)
-			check_invalid_text(e, field, "",
-					   "must specify one of: `configMapRef` or `secretRef`");
-		else if (n > 1)
-			check_invalid_text(e, field, "",
-					   "may not have more than one field specified at a time");
 	}
 }
 
@@ -337,26 +233,21 @@ static void check_container(const struct volumes *v, const char *path, const str
 {
 	static const char *const probes[] = {"livenessProbe", "readinessProbe", "startupProbe"};
 	static const char *const hooks[] = {"lifecycle.postStart", "lifecycle.preStop"};
-	static const char *const policies[] = {"Always", "Never", "OnFailure", NULL};
 	struct field_errors *e = v->e;
 	if (check_is_empty(c, "image"))
 		check_required(e, check_below(e, path, "image"), NULL);
 	check_ports(e, path, obj_get(c, "ports"));
-	check_env(e, path, obj_get(c, "env"));
-	check_env_from(e, path, obj_get(c, "envFrom"));
+	pod_check_env(e, path, c);
 	check_mounts(v, path, obj_get(c, "volumeMounts"));
+	check_devices(v, path, obj_get(c, "volumeDevices"));
 	check_resources(e, check_below(e, path, "resources"), obj_get(c, "resources"));
+	pod_check_resize(e, path, c, v->never);
 	for (size_t i = 0; i < ARRAY_LEN(hooks) && !short_lived; i++)
 		if (obj_path(c, hooks[i]))
 			check_handler(e, check_below(e, path, hooks[i]), obj_path(c, hooks[i]));
 	for (size_t i = 0; i < ARRAY_LEN(probes) && !short_lived; i++)
 		check_probe(e, check_below(e, path, probes[i]), obj_get(c, probes[i]), i != 1);
-	if (obj_has(c, "restartPolicy"))
-		field_errors_one_of(e, check_below(e, path, "restartPolicy"),
-				    check_text(c, "restartPolicy"), policies);
-	else if (obj_len(obj_get(c, "restartPolicyRules")))
-		check_required(e, check_below(e, path, "restartPolicy"),
-			       "must specify restartPolicy when restart rules are used");
+	pod_check_restart(e, path, c, v->init);
 }
 
 /* One that ends before the others begin. */
@@ -402,12 +293,8 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 			check_required(e, at(e, path, "dnsConfig.options", i), "must not be empty");
 	for (size_t i = 0; i < obj_len(gates); i++) {
 		const char *type = check_text(obj_at(gates, i), "conditionType");
-		const char *fault = name_fault(NAME_QUALIFIED, str_of(type));
-		if (fault)
-			check_invalid_text(
-				e,
-				check_below(e, at(e, path, "readinessGates", i), "conditionType"),
-				type, fault);
+		check_qualified(
+			e, check_below(e, at(e, path, "readinessGates", i), "conditionType"), type);
 	}
 	check_name_rule(e, check_below(e, path, "serviceAccountName"), NAME_DNS_SUBDOMAIN,
 			check_text(spec, "serviceAccountName"));
@@ -415,26 +302,27 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 		check_invalid(e, check_below(e, path, "activeDeadlineSeconds"), deadline,
 			      "must be between 1 and 2147483647, inclusive");
 	check_aliases(e, path, obj_get(spec, "hostAliases"));
+	pod_check_files(e, path, spec);
 }
 
 void check_pod_spec(struct field_errors *e, const char *path, const struct obj *spec,
 		    const struct obj *claims)
 {
 	static const char *const lists[] = {"containers", "initContainers"};
-	const struct obj *device_claims = obj_get(spec, "resourceClaims");
 	struct volumes v = {
 		.list = obj_get(spec, "volumes"), .claims = claims, .e = e, .path = path};
 	CLEANUP(map_freep) struct map *good = v.good = map_new(NULL);
-	CLEANUP(map_freep) struct map *claimed = map_new(NULL);
 	check_claims(&v);
 	check_volumes(&v);
-	for (size_t i = 0; i < obj_len(device_claims); i++)
-		check_name(e, at(e, path, "resourceClaims", i), obj_at(device_claims, i), claimed);
+	v.never = strcmp(check_text(spec, "restartPolicy"), "Never") == 0;
+	pod_check_claims(e, check_below(e, path, "resourceClaims"),
+			 obj_get(spec, "resourceClaims"));
 	if (!obj_len(obj_get(spec, "containers")))
 		check_required(e, check_below(e, path, "containers"), NULL);
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
 		const struct obj *list = obj_get(spec, lists[k]);
 		CLEANUP(map_freep) struct map *seen = map_new(NULL);
+		v.init = k > 0;
 		for (size_t i = 0; i < obj_len(list); i++) {
 			const char *here = at(e, path, lists[k], i);
 			check_name(e, here, obj_at(list, i), seen);

@@ -6,6 +6,7 @@
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/pod_check.h"
+#include "alm/apiserver/kinds/request_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 
 enum rule {
@@ -19,9 +20,10 @@ enum rule {
 	REQUIRED,
 	TOLERATION,
 	RESOURCES, /* names of what a container can ask for, told as limits */
-	MODE,      /* of a file */
 	POSITIVE,  /* the words say so */
-	NEEDED,    /* a list that is not empty */
+	LABEL,     /* a name of one part */
+	CERTIFICATE,
+	OS, /* its name */
 };
 
 /* clang-format off */
@@ -31,9 +33,9 @@ static const struct field_rule {
 	enum rule rule;
 	const char *words;
 } of_pods[] = {
-	{NULL, "volumes[].configMap.defaultMode", MODE, NULL},
-	{NULL, "volumes[].secret.defaultMode", MODE, NULL},
 	{NULL, "containers[].volumeMounts.mountPropagation", ONE_OF, "Bidirectional HostToContainer None"}, /* sic */
+	{NULL, "containers[].volumeMounts.recursiveReadOnly", ONE_OF, "Disabled Enabled IfPossible"},
+	{NULL, "initContainers[].volumeMounts.recursiveReadOnly", ONE_OF, "Disabled Enabled IfPossible"},
 	{NULL, "containers[].imagePullPolicy", ONE_OF, "Always IfNotPresent Never"},
 	{NULL, "containers[].ports[].name", PORT, NULL},
 	{NULL, "containers[].terminationMessagePolicy", ONE_OF, "File FallbackToLogsOnError"},
@@ -41,16 +43,21 @@ static const struct field_rule {
 	{NULL, "initContainers[].terminationMessagePolicy", ONE_OF, "File FallbackToLogsOnError"},
 	{NULL, "initContainers[].volumeMounts.mountPropagation", ONE_OF, "Bidirectional HostToContainer None"},
 	{NULL, "initContainers[].imagePullPolicy", ONE_OF, "Always IfNotPresent Never"},
-	{NULL, "tolerations[]", TOLERATION, NULL},
 	{NULL, "topologySpreadConstraints[].maxSkew", POSITIVE, "must be greater than zero"},
 	{NULL, "dnsConfig.nameservers[]", ADDRESS, NULL},
-	{NULL, "os.name", ONE_OF, "linux windows"},
+	{NULL, "dnsPolicy", ONE_OF, "ClusterFirstWithHostNet ClusterFirst Default None"},
+	{NULL, "hostnameOverride", SUBDOMAIN, NULL},
+	{NULL, "nodeName", SUBDOMAIN, NULL},
+	{NULL, "hostname", LABEL, NULL},
+	{NULL, "subdomain", LABEL, NULL},
+	{NULL, "tolerations[]", TOLERATION, NULL},
 	{NULL, "priorityClassName", SUBDOMAIN, NULL},
 	{NULL, "runtimeClassName", SUBDOMAIN, NULL},
 	{NULL, "overhead", RESOURCES, NULL},
+	{NULL, "os", OS, NULL},
 }, of_kinds[] = {
-	{"certificatesigningrequests.certificates.k8s.io", "spec.usages", NEEDED, NULL},
 	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].status", ONE_OF, "False True Unknown"},
+	{"certificatesigningrequests.certificates.k8s.io", "status.certificate", CERTIFICATE, NULL},
 	{"csistoragecapacities.storage.k8s.io", "nodeTopology", SELECTOR, NULL},
 	{"daemonsets.apps", "spec.minReadySeconds", COUNT, NULL},
 	{"deployments.apps", "spec.minReadySeconds", COUNT, NULL},
@@ -60,7 +67,12 @@ static const struct field_rule {
 	{"statefulsets.apps", "spec.minReadySeconds", COUNT, NULL},
 	{"jobs.batch", "spec.completionMode", ONE_OF, "NonIndexed Indexed"},
 	{"jobs.batch", "spec.podReplacementPolicy", ONE_OF, "Failed TerminatingOrFailed"},
+	{"ingresses.networking.k8s.io", "spec.tls[].secretName", SUBDOMAIN, NULL},
 	{"ingresses.networking.k8s.io", "spec.ingressClassName", SUBDOMAIN, NULL},
+	{"apiservices.apiregistration.k8s.io", "status.conditions[].status", ONE_OF, "True False Unknown"},
+	{"poddisruptionbudgets.policy", "status.conditions[].status", ONE_OF, "False True Unknown"},
+	{"leases.coordination.k8s.io", "spec.leaseTransitions", COUNT, NULL},
+	{"endpointslices.discovery.k8s.io", "endpoints[].hints.forNodes[].name", SUBDOMAIN, NULL},
 	{"leases.coordination.k8s.io", "spec.leaseDurationSeconds", POSITIVE, "must be greater than 0"},
 	{"poddisruptionbudgets.policy", "spec.unhealthyPodEvictionPolicy", ONE_OF, "AlwaysAllow IfHealthyBudget"},
 	{"runtimeclasses.node.k8s.io", "scheduling.nodeSelector", LABELS, NULL},
@@ -106,13 +118,6 @@ static const struct {
 	{"statefulsets.apps", "spec.template.spec"},
 };
 /* clang-format on */
-
-/* What was told since is said of v: these rules are younger than what may be stored. */
-static void said_of(struct field_errors *e, size_t from, const struct obj *v)
-{
-	for (size_t i = from; v && i < e->n; i++)
-		e->items[i].of = v;
-}
 
 /* --- single values --- */
 
@@ -204,15 +209,17 @@ static void judge(struct field_errors *e, const struct field_rule *f, const char
 		if (obj_as_i64(v, &n) && n <= 0)
 			check_invalid(e, path, v, f->words);
 		break;
-	case NEEDED:
-		if (obj_len(v) == 0)
-			check_required(e, path, NULL);
+	case LABEL:
+		check_name_rule(e, path, NAME_DNS_LABEL, text ? text : "");
 		break;
-	case MODE:
-		if (obj_as_i64(v, &n) && (n < 0 || n > 0777))
-			check_invalid(
-				e, path, v,
-				"must be a number between 0 and 0777 (octal), both inclusive");
+	case CERTIFICATE:
+		check_certificate(e, path, v);
+		break;
+	case OS:
+		if (v && check_is_empty(v, "name"))
+			check_required(e, check_below(e, path, "name"), NULL);
+		else if (v)
+			check_word(e, path, check_text(v, "name"), "linux windows");
 		break;
 	}
 }
@@ -222,7 +229,7 @@ static void check_value(struct field_errors *e, const struct field_rule *f, cons
 {
 	size_t from = e->n;
 	judge(e, f, path, v);
-	said_of(e, from, v);
+	check_said_since(e, from, v);
 }
 
 /* --- places --- */
@@ -269,7 +276,7 @@ static void check_bound(struct field_errors *e, const struct obj *status, const 
 	CLEANUP(obj_unrefp) struct obj *v = obj_int(n);
 	if (n > obj_i64(status, most, 0))
 		check_invalid(e, check_below(e, "status", field), v, why);
-	said_of(e, from, obj_get(status, field));
+	check_said_since(e, from, obj_get(status, field));
 }
 
 static void check_counts(struct field_errors *e, const char *kind, const struct obj *status)
@@ -282,15 +289,32 @@ static void check_counts(struct field_errors *e, const char *kind, const struct 
 			size_t from = e->n;
 			check_at_least(e, check_below(e, "status", fields[i]),
 				       obj_get(status, fields[i]), 0);
-			said_of(e, from, obj_get(status, fields[i]));
+			check_said_since(e, from, obj_get(status, fields[i]));
 		}
 		for (size_t i = 1; i <= counts[k].bounded; i++)
 			check_bound(e, status, fields[i], fields[0],
 				    "cannot be greater than status.replicas");
+		if (strcmp(kind, "statefulsets.apps") == 0)
+			check_bound(e, status, "availableReplicas", fields[0],
+				    "cannot be greater than status.replicas");
 		if (counts[k].bounded)
 			check_bound(e, status, "availableReplicas", "readyReplicas",
-				    "cannot be greater than readyReplicas");
+				    strcmp(kind, "statefulsets.apps") == 0
+					    ? "cannot be greater than status.readyReplicas"
+					    : "cannot be greater than readyReplicas");
 	}
+}
+
+/* Of a Namespace. */
+static void check_phase(struct field_errors *e, const struct obj *o)
+{
+	bool going = obj_path(o, "metadata.deletionTimestamp");
+	const char *phase = check_text(o, "status.phase");
+	if (strcmp(phase, going ? "Terminating" : "Active") != 0)
+		check_invalid_text(e, "status.Phase", phase,
+				   going ? "may only be 'Terminating' if `deletionTimestamp` is "
+					   "not empty"
+					 : "may only be 'Active' if `deletionTimestamp` is empty");
 }
 
 void rule_check(struct field_errors *e, const char *group, const char *plural, const struct obj *o,
@@ -299,6 +323,8 @@ void rule_check(struct field_errors *e, const char *group, const char *plural, c
 	const char *kind = arena_fmt(e->arena, "%s.%s", plural, group);
 	if (of_status)
 		check_counts(e, kind, obj_get(o, "status"));
+	if (of_status && strcmp(kind, "namespaces.") == 0)
+		check_phase(e, o);
 	for (size_t i = 0; i < ARRAY_LEN(of_kinds); i++)
 		if (strcmp(of_kinds[i].kind, kind) == 0 &&
 		    cstr_has_prefix(of_kinds[i].path, "status.") == of_status)

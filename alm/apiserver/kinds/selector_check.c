@@ -5,13 +5,6 @@
 
 #include "alm/apiserver/kinds/field_check.h"
 
-static void check_value(struct field_errors *e, const char *path, const char *value)
-{
-	const char *fault = name_fault(NAME_LABEL_VALUE, str_of(value));
-	if (fault)
-		check_invalid_text(e, path, value, fault);
-}
-
 static void check_expression(struct field_errors *e, const char *path, const struct obj *x)
 {
 	const char *op = check_text(x, "operator"), *at = check_below(e, path, "values");
@@ -33,7 +26,7 @@ static void check_expression(struct field_errors *e, const char *path, const str
 	check_qualified(e, check_below(e, path, "key"), check_text(x, "key"));
 	for (size_t i = 0; i < obj_len(values); i++) {
 		const char *v = obj_as_string(obj_at(values, i));
-		check_value(e, check_at(e, at, i), v ? v : "");
+		check_named(e, check_at(e, at, i), NAME_LABEL_VALUE, v ? v : "");
 	}
 }
 
@@ -42,7 +35,7 @@ void check_label_map(struct field_errors *e, const char *path, const struct obj 
 	OBJ_EACH (it, labels) {
 		const char *v = obj_as_string(it.value);
 		check_qualified(e, path, it.key);
-		check_value(e, path, v ? v : "");
+		check_named(e, path, NAME_LABEL_VALUE, v ? v : "");
 	}
 }
 

@@ -3,6 +3,7 @@
 
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/gvk.h"
@@ -55,9 +56,7 @@ static void check_name(const struct check *c, size_t i, const struct obj *ports,
 		return;
 	}
 	const char *fault = name_fault(NAME_DNS_LABEL, str_of(name));
-	if (fault)
-		field_errors_add(c->e, FIELD_INVALID, at(c, i, ".name"),
-				 "Invalid value: \"%s\": %s", name, fault);
+	check_named(c->e, at(c, i, ".name"), NAME_DNS_LABEL, name);
 	if (check_again(seen, arena_fmt(c->e->arena, "name %s", name)) && !fault)
 		field_errors_add(c->e, FIELD_DUPLICATE, at(c, i, ".name"),
 				 "Duplicate value: \"%s\"", name);
@@ -128,12 +127,8 @@ static void check_port(const struct check *c, size_t i, const struct obj *ports,
 				 "Invalid value: %lld: " RANGE_TEXT, (long long)port);
 	check_supported(c, at(c, i, ".protocol"), obj_str(p, "protocol"), protocols);
 	check_target(c, i, obj_get(p, "targetPort"));
-	const char *fault = obj_has(p, "appProtocol")
-				    ? name_fault(NAME_QUALIFIED, str_of(obj_str(p, "appProtocol")))
-				    : NULL;
-	if (fault)
-		field_errors_add(c->e, FIELD_INVALID, at(c, i, ".appProtocol"),
-				 "Invalid value: \"%s\": %s", obj_str(p, "appProtocol"), fault);
+	if (obj_str(p, "appProtocol"))
+		check_qualified(c->e, at(c, i, ".appProtocol"), obj_str(p, "appProtocol"));
 	check_node_port(c, i, ports, seen);
 	check_duplicate(c, i, ports, seen);
 }
@@ -256,13 +251,7 @@ static void check_external_name(const struct check *c)
 
 static void check_selector(const struct check *c)
 {
-	OBJ_EACH (it, obj_get(c->spec, "selector")) {
-		const char *fault = name_fault(NAME_QUALIFIED, str_of(it.key));
-		if (!fault)
-			continue;
-		field_errors_add(c->e, FIELD_INVALID, "spec.selector", "Invalid value: \"%s\": %s",
-				 it.key, fault);
-	}
+	check_label_map(c->e, "spec.selector", obj_get(c->spec, "selector"));
 }
 
 /* Is it there, and was it not before? What was is left behind where the type changes. */

@@ -153,10 +153,8 @@ static void check_pool(struct field_errors *e, const struct obj *pool)
 		check_required(e, "spec.pool.name", NULL);
 	too_long(e, "spec.pool.name", check_text(pool, "name"), GVK_NAME_MAX);
 	while (rest.len && str_next(&rest, '/', &part)) {
-		const char *fault = name_fault(NAME_DNS_SUBDOMAIN, part);
-		if (fault)
-			check_invalid_text(e, "spec.pool.name",
-					   arena_strndup(e->arena, part.ptr, part.len), fault);
+		check_named(e, "spec.pool.name", NAME_DNS_SUBDOMAIN,
+			    arena_strndup(e->arena, part.ptr, part.len));
 	}
 	obj_as_i64(obj_get(pool, "resourceSliceCount"), &n);
 	CLEANUP(obj_unrefp) struct obj *count = obj_int(n);
@@ -177,9 +175,7 @@ static size_t check_nodes(struct field_errors *e, const char *path, const struct
 	const char *said = "";
 	size_t n = 0;
 	if (node && *node) {
-		const char *fault = name_fault(NAME_DNS_SUBDOMAIN, str_of(node));
-		if (fault)
-			check_invalid_text(e, at, node, fault);
+		check_named(e, at, NAME_DNS_SUBDOMAIN, node);
 		said = "`nodeName`";
 		n++;
 	} else if (node) {
@@ -254,10 +250,8 @@ static void check_taints(struct field_errors *e, const char *path, const struct 
 	for (size_t i = 0, n = check_length(e, path, list, TAINTS_MAX); i < n; i++) {
 		const struct obj *t = obj_at(list, i);
 		const char *at = check_at(e, path, i), *value = check_text(t, "value");
-		const char *fault = name_fault(NAME_LABEL_VALUE, str_of(value));
 		check_qualified(e, check_below(e, at, "key"), check_text(t, "key"));
-		if (fault)
-			check_invalid_text(e, check_below(e, at, "value"), value, fault);
+		check_named(e, check_below(e, at, "value"), NAME_LABEL_VALUE, value);
 		if (check_is_empty(t, "effect"))
 			check_required(e, check_below(e, at, "effect"), NULL);
 		else
@@ -268,9 +262,7 @@ static void check_taints(struct field_errors *e, const char *path, const struct 
 
 static void check_label(struct field_errors *e, const char *path, const char *name)
 {
-	const char *fault = name_fault(NAME_DNS_LABEL, str_of(name));
-	if (fault)
-		check_invalid_text(e, path, name, fault);
+	check_named(e, path, NAME_DNS_LABEL, name);
 }
 
 /* Both what is shared and what a device takes of it. */

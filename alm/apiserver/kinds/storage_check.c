@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/volume_check.h"
 
 #define DRIVER_NAME_MAX  63
 #define NODE_ID_MAX      256
@@ -90,13 +91,11 @@ static void check_topology(struct field_errors *e, const char *path, const struc
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(keys); i++) {
 		const char *key = obj_as_string(obj_at(keys, i));
-		const char *fault = name_fault(NAME_QUALIFIED, str_of(key));
 		if (!*key)
 			check_required(e, path, NULL);
 		if (check_again(seen, key))
 			field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: \"%s\"", key);
-		if (fault)
-			check_invalid_text(e, path, key, fault);
+		check_qualified(e, path, key);
 	}
 }
 
@@ -158,9 +157,7 @@ void csi_node_kept(struct field_errors *e, const struct obj *o, const struct obj
 void check_storage_capacity(struct field_errors *e, const struct obj *o)
 {
 	const char *name = check_text(o, "storageClassName");
-	const char *fault = name_fault(NAME_DNS_SUBDOMAIN, str_of(name));
-	if (fault)
-		check_invalid_text(e, "storageClassName", name, fault);
+	check_named(e, "storageClassName", NAME_DNS_SUBDOMAIN, name);
 	if (check_is_negative(obj_get(o, "capacity"), false))
 		check_invalid(e, "capacity", obj_get(o, "capacity"),
 			      "must be greater than or equal to 0");
@@ -183,7 +180,6 @@ void check_volume_attachment(struct field_errors *e, const struct obj *o)
 	const char *name = obj_str(source, "persistentVolumeName"),
 		   *node = check_text(o, "spec.nodeName");
 	bool is_inline = obj_has(source, "inlineVolumeSpec");
-	const char *fault = name_fault(NAME_DNS_SUBDOMAIN, str_of(node));
 	check_driver_name(e, "spec.attacher", check_text(o, "spec.attacher"));
 	if (!is_inline && !name)
 		check_required(e, "spec.source", either);
@@ -191,11 +187,22 @@ void check_volume_attachment(struct field_errors *e, const struct obj *o)
 		check_forbidden(e, "spec.source", either);
 	else if (name && !*name)
 		check_required(e, volume, "must specify non empty persistentVolumeName");
-	if (fault)
-		check_invalid_text(e, "spec.nodeName", node, fault);
-	fault = name ? name_fault(NAME_DNS_SUBDOMAIN, str_of(name)) : NULL;
-	if (fault)
-		check_invalid_text(e, volume, name, fault);
+	else if (is_inline) {
+		const struct obj *spec = obj_get(source, "inlineVolumeSpec");
+		size_t from = e->n;
+		if (!obj_has(spec, "csi"))
+			check_required(e, "spec.source.inlineVolumeSpec.csi",
+				       "has to be specified in the context of inline volumes");
+		if (!obj_len(obj_get(spec, "accessModes")))
+			check_required(e, "spec.source.inlineVolumeSpec.accessModes", NULL);
+		if (!volume_has_type(spec))
+			check_required(e, "spec.source.inlineVolumeSpec",
+				       "must specify a volume type");
+		check_said_since(e, from, spec);
+	}
+	check_named(e, "spec.nodeName", NAME_DNS_SUBDOMAIN, node);
+	if (name)
+		check_named(e, volume, NAME_DNS_SUBDOMAIN, name);
 }
 
 void volume_attachment_kept(struct field_errors *e, const struct obj *o, const struct obj *before)

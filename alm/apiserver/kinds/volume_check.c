@@ -5,6 +5,8 @@
 
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
+#include "alm/obj/json.h"
+#include "alm/obj/quantity.h"
 
 static const char *const modes[] = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce",
 				    "ReadWriteOncePod", NULL};
@@ -53,25 +55,53 @@ static void check_sources(struct field_errors *e, const struct obj *spec)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
-		if (obj_has(spec, sources[i]) && n++ > 0)
+		if (obj_has(spec, sources[i]) && n++ > 0 &&
+		    strcmp(sources[i], "flexVolume") != 0) /* sic */
 			check_forbidden(e, check_below(e, "spec", sources[i]),
 					"may not specify more than 1 volume type");
 	if (n == 0)
 		check_required(e, "spec", "must specify a volume type");
 }
 
+bool volume_has_type(const struct obj *spec)
+{
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
+		if (obj_has(spec, sources[i]))
+			return true;
+	return false;
+}
+
 void check_volume(struct field_errors *e, const struct obj *o)
 {
 	const struct obj *spec = obj_get(o, "spec"), *list = obj_get(spec, "accessModes");
+	const struct obj *capacity = obj_get(spec, "capacity");
+	const char *attributes = obj_str(spec, "volumeAttributesClassName");
+	CLEANUP(xfreep) char *shown = capacity ? json_text(capacity) : xstrdup("null");
 	if (!obj_len(list))
 		check_required(e, "spec.accessModes", NULL);
 	for (size_t i = 0; i < obj_len(list); i++)
 		field_errors_one_of(e, "spec.accessModes", obj_as_string(obj_at(list, i)), modes);
-	if (!obj_len(obj_get(spec, "capacity")))
+	if (!obj_len(capacity))
 		check_required(e, "spec.capacity", NULL);
+	if (!obj_has(capacity, "storage") || obj_len(capacity) > 1) {
+		field_errors_add(e, FIELD_NOT_SUPPORTED, "spec.capacity",
+				 "Unsupported value: %s: supported values: \"storage\"", shown);
+		check_said_of(e, capacity);
+	}
 	check_sources(e, spec);
 	check_class_name(e, "spec", spec, "storageClassName");
 	check_volume_mode(e, "spec", spec);
+	if (!attributes)
+		return;
+	if (!*attributes)
+		check_required(e, "spec.volumeAttributesClassName",
+			       "an empty string is disallowed");
+	check_class_name(e, "spec", spec, "volumeAttributesClassName");
+	if (!obj_has(spec, "csi")) {
+		check_required(e, "spec.csi",
+			       "has to be specified when using volumeAttributesClassName");
+		check_said_of(e, obj_get(spec, "volumeAttributesClassName"));
+	}
 }
 
 /* Secrets of a driver may come later. */
@@ -104,6 +134,32 @@ void volume_kept(struct field_errors *e, const struct obj *o, const struct obj *
 
 /* --- claims --- */
 
+static void check_data_source(struct field_errors *e, const char *path, const struct obj *o)
+{
+	const char *group = check_text(o, "apiGroup"), *kind = check_text(o, "kind");
+	if (check_is_empty(o, "name"))
+		check_required(e, check_below(e, path, "name"), NULL);
+	if (!*kind)
+		check_required(e, check_below(e, path, "kind"), NULL);
+	if (!*group && strcmp(kind, "PersistentVolumeClaim") != 0)
+		check_invalid_text(e, path, kind,
+				   "must be 'PersistentVolumeClaim' when referencing the default "
+				   "apiGroup");
+	check_name_rule(e, check_below(e, path, "apiGroup"), NAME_DNS_SUBDOMAIN, group);
+}
+
+static void check_data_sources(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	static const char *const fields[] = {"dataSource", "dataSourceRef"};
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const struct obj *source = obj_get(spec, fields[i]);
+		size_t from = e->n;
+		if (source)
+			check_data_source(e, check_below(e, path, fields[i]), source);
+		check_said_since(e, from, source);
+	}
+}
+
 void check_claim_spec(struct field_errors *e, const char *path, const struct obj *spec)
 {
 	const struct obj *list = obj_get(spec, "accessModes");
@@ -117,6 +173,7 @@ void check_claim_spec(struct field_errors *e, const char *path, const struct obj
 		check_required(e, check_below(e, path, "resources[storage]"), NULL);
 	check_class_name(e, path, spec, "storageClassName");
 	check_volume_mode(e, path, spec);
+	check_data_sources(e, path, spec);
 	check_class_name(e, path, spec, "volumeAttributesClassName");
 }
 
@@ -126,7 +183,7 @@ void check_claim(struct field_errors *e, const struct obj *o)
 }
 
 /* Another is none to a real server, which drops it. */
-static bool is_source(const struct obj *o)
+bool claim_has_source(const struct obj *o)
 {
 	const char *kind = check_text(o, "kind"), *group = check_text(o, "apiGroup");
 	return (strcmp(kind, "PersistentVolumeClaim") == 0 && !*group) ||
@@ -142,7 +199,7 @@ static struct obj *fixed_spec(const struct obj *o, const struct obj *before)
 		obj_del(spec, "volumeName");
 	if (!obj_path(before, "spec.storageClassName"))
 		obj_del(spec, "storageClassName");
-	if (!obj_path(before, "spec.dataSource") && !is_source(obj_get(spec, "dataSource")))
+	if (!obj_path(before, "spec.dataSource") && !claim_has_source(obj_get(spec, "dataSource")))
 		obj_del(spec, "dataSource");
 	if (strcmp(check_text(before, "status.phase"), "Bound") == 0) {
 		obj_del(spec, "volumeAttributesClassName");
@@ -154,12 +211,28 @@ static struct obj *fixed_spec(const struct obj *o, const struct obj *before)
 	return spec;
 }
 
+/* In thousandths; 0 if it is not there. */
+static int64_t amount(const struct obj *o, const char *path)
+{
+	struct quantity q;
+	const char *text = obj_as_string(obj_path(o, path));
+	return text && quantity_read(str_of(text), &q) ? (int64_t)(q.nanos / 1000000) : 0;
+}
+
 void claim_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
+	const char *mode = check_text(o, "spec.volumeMode");
 	CLEANUP(obj_unrefp) struct obj *is = fixed_spec(o, before);
 	CLEANUP(obj_unrefp) struct obj *was = fixed_spec(before, before);
 	if (!obj_equal(is, was))
 		check_forbidden(e, "spec",
 				"spec is immutable after creation except resources.requests and "
 				"volumeAttributesClassName for bound claims");
+	int64_t size = amount(o, "spec.resources.requests.storage");
+	if (size < amount(before, "spec.resources.requests.storage") &&
+	    size <= amount(before, "status.capacity.storage"))
+		check_forbidden(e, "spec.resources.requests.storage",
+				"field can not be less than status.capacity");
+	if (strcmp(mode, check_text(before, "spec.volumeMode")) != 0)
+		check_invalid_text(e, "volumeMode", mode, "field is immutable");
 }

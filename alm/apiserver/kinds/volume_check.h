@@ -13,4 +13,10 @@ void check_claim_spec(struct field_errors *e, const char *path, const struct obj
 void check_claim(struct field_errors *e, const struct obj *o);
 void claim_kept(struct field_errors *e, const struct obj *o, const struct obj *before);
 
+/* Is it something that a claim can be filled from? */
+bool claim_has_source(const struct obj *o);
+
+/* Does it say where it is? */
+bool volume_has_type(const struct obj *spec);
+
 #endif

@@ -1,6 +1,9 @@
 /* test_rule_check.c: single fields of built-in kinds, DeviceClasses and ResourceSlices, and what a real kube-apiserver 1.36 says of
  * them (seen by tests/fuzz/diff_api.py). */
 #include "alm/apiserver/kinds/builtin_check.h"
+#include "alm/apiserver/kinds/job_check.h"
+#include "alm/apiserver/kinds/pod_parts.h"
+#include "alm/apiserver/kinds/request_check.h"
 #include "alm/apiserver/kinds/rule_check.h"
 #include "alm/apiserver/kinds/slice_check.h"
 #include "alm/obj/json.h"
@@ -18,7 +21,7 @@ static const struct row {
 	{"apps", "daemonsets", "{\"spec\":{\"minReadySeconds\":-1}}",
 	 "spec.minReadySeconds: Invalid value: -1: " GREATER},
 	{"", "pods", "{\"spec\":{\"os\":{\"name\":\"x\"}}}",
-	 "spec.os.name: Unsupported value: \"x\": supported values: \"linux\", \"windows\""},
+	 "spec.os: Unsupported value: \"x\": supported values: \"linux\", \"windows\""},
 	{"", "podtemplates",
 	 "{\"template\":{\"spec\":{\"containers\":[{},{\"volumeMounts\":[{\"mountPropagation\":"
 	 "\"A\"}]"
@@ -40,6 +43,11 @@ static const struct row {
 	 "spec.externalIPs[1]: Invalid value: \"a:b\": must be a valid IP address, (e.g. 10.9.8.7 "
 	 "or "
 	 "2001:db8::ffff)"},
+	{"", "pods", "{\"spec\":{" POD ",\"hostname\":\"a.b\",\"dnsPolicy\":\"x\"}}",
+	 "[spec.dnsPolicy: Unsupported value: \"x\": supported values: "
+	 "\"ClusterFirstWithHostNet\", "
+	 "\"ClusterFirst\", \"Default\", \"None\", spec.hostname: Invalid value: \"a.b\": must not "
+	 "contain dots]"},
 	{"resource.k8s.io", "deviceclasses",
 	 "{\"spec\":{\"selectors\":[{},{\"cel\":{\"expression\":\"device.driver=='a.b'\"}}]}}",
 	 "spec.selectors[0].cel: Required value"},
@@ -50,6 +58,82 @@ static const struct row {
 	 "\"d\"},{\"name\":\"d\"}]}}",
 	 "[spec: Required value: exactly one of `nodeName`, `nodeSelector`, `allNodes`, "
 	 "`perDeviceNodeSelection` is required, spec.devices[1]: Duplicate value: \"d\"]"},
+};
+
+/* What depends on more than one field. */
+static const struct row whole[] = {
+	{"", "pods",
+	 "{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"env\":[{\"name\":\"A\","
+	 "\"valueFrom\":{\"fileKeyRef\":{\"key\":\"k\",\"volumeName\":\"v\",\"path\":\"p\"}}}],"
+	 "\"resizePolicy\":[{\"resourceName\":\"x\",\"restartPolicy\":\"NotRequired\"}]}]}}",
+	 "[spec.containers[0].resizePolicy: Unsupported value: \"x\": supported values: \"cpu\", "
+	 "\"memory\", spec.containers[0].env[0].valueFrom.fileKeyRef.volumeName: Not found: "
+	 "\"v\"]"},
+	{"", "pods",
+	 "{\"spec\":{" POD ",\"volumes\":[{\"name\":\"v\",\"secret\":{},\"configMap\":{}},"
+	 "{\"name\":\"w\",\"iscsi\":{\"iqn\":\"x\",\"lun\":-1}}],\"resourceClaims\":[{}]}}",
+	 "[spec.volumes[0].secret.secretName: Required value, spec.volumes[0].configMap: "
+	 "Forbidden: "
+	 "may not specify more than 1 volume type, spec.volumes[1].iscsi.targetPortal: Required "
+	 "value, "
+	 "spec.volumes[1].iscsi.iqn: Invalid value: \"x\": must be valid format starting with iqn, "
+	 "eui, or naa, spec.volumes[1].iscsi.lun: Invalid value: -1: must be between 0 and 255, "
+	 "inclusive, spec.resourceClaims[0].name: Required value, spec.resourceClaims[0]: Invalid "
+	 "value: {\"Name\":\"\",\"ResourceClaimName\":null,\"ResourceClaimTemplateName\":null}: "
+	 "must "
+	 "specify one of: `resourceClaimName`, `resourceClaimTemplateName`]"},
+	{"networking.k8s.io", "ingresses",
+	 "{\"spec\":{\"defaultBackend\":{\"service\":{\"name\":\"A\",\"port\":{\"name\":\"a\","
+	 "\"number\":1}}},\"tls\":[{\"secretName\":\"-\"}]}}",
+	 "[spec.defaultBackend.service.name: Invalid value: \"A\": a lowercase RFC 1123 label must "
+	 "consist of lower case alphanumeric characters or '-', and must start and end with an "
+	 "alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is "
+	 "'[a-z0-9]([-a-z0-9]*[a-z0-9])?'), spec.defaultBackend: Invalid value: \"\": cannot set "
+	 "both "
+	 "port name & port number, spec.tls[0].secretName: Invalid value: \"-\": a lowercase RFC "
+	 "1123 "
+	 "subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start "
+	 "and "
+	 "end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+	 "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')]"},
+	{"batch", "cronjobs",
+	 "{\"spec\":{\"schedule\":\"a b\",\"jobTemplate\":{\"spec\":{\"maxFailedIndexes\":1,"
+	 "\"template\":{\"spec\":{" POD ",\"restartPolicy\":\"Never\"}}}}}}",
+	 "[spec.schedule: Invalid value: \"a b\": expected exactly 5 fields, found 2: [a b], "
+	 "spec.jobTemplate.spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is "
+	 "specified, spec.jobTemplate.spec.maxFailedIndexes: Invalid value: 1: requires indexed "
+	 "completion mode]"},
+	{"certificates.k8s.io", "certificatesigningrequests",
+	 "{\"spec\":{\"request\":\"YQ==\",\"usages\":[\"client auth\"],\"signerName\":\"x\","
+	 "\"expirationSeconds\":1}}",
+	 "[spec.request: Invalid value: \"YQ==\": PEM block type must be CERTIFICATE REQUEST, "
+	 "spec.signerName: Invalid value: \"x\": must be a fully qualified domain and path of the "
+	 "form "
+	 "'example.com/signer-name', spec.expirationSeconds: Invalid value: 1: may not specify a "
+	 "duration less than 600 seconds (10 minutes)]"},
+	{"storage.k8s.io", "volumeattachments",
+	 "{\"spec\":{\"attacher\":\"a.b\",\"nodeName\":\"n\",\"source\":{\"inlineVolumeSpec\":{}}}"
+	 "}",
+	 "[spec.source.inlineVolumeSpec.csi: Required value: has to be specified in the context of "
+	 "inline volumes, spec.source.inlineVolumeSpec.accessModes: Required value, "
+	 "spec.source.inlineVolumeSpec: Required value: must specify a volume type]"},
+	{"", "persistentvolumes",
+	 "{\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],\"hostPath\":{\"path\":\"/a\"},"
+	 "\"volumeAttributesClassName\":\"a\"}}",
+	 "[spec.capacity: Required value, spec.capacity: Unsupported value: null: supported "
+	 "values: "
+	 "\"storage\", spec.csi: Required value: has to be specified when using "
+	 "volumeAttributesClassName]"},
+	{"", "secrets",
+	 "{\"type\":\"kubernetes.io/dockerconfigjson\",\"data\":{\".dockerconfigjson\":\"YQ==\"}}",
+	 "data[.dockerconfigjson]: Invalid value: \"<secret contents redacted>\": invalid "
+	 "character "
+	 "'a' looking for beginning of value"},
+	{"apiregistration.k8s.io", "apiservices",
+	 "{\"metadata\":{\"name\":\"v1.a\"},\"spec\":{\"group\":\"a\",\"version\":\"v1\","
+	 "\"groupPriorityMinimum\":1,\"versionPriority\":1,\"caBundle\":\"YQ==\","
+	 "\"insecureSkipTLSVerify\":true,\"service\":{\"name\":\"s\",\"namespace\":\"n\"}}}",
+	 "spec.insecureSkipTLSVerify: Invalid value: true: may not be true if caBundle is present"},
 };
 
 static void assert_told(const struct field_errors *e, const char *want)
@@ -82,6 +166,37 @@ static void test_rule_check__in_the_real_words(void **state)
 		else
 			rule_check(&e, rows[i].group, rows[i].plural, o, false);
 		assert_told(&e, rows[i].want);
+	}
+}
+
+/* Of what is missing, what does not change and what is asked for a certificate, which the server keeps as it was. */
+static bool stays(const struct field_error *x)
+{
+	static const char *const said[] = {"field is immutable", "more than 1", "PEM block",
+					   "600 seconds", "supported values: \"storage\""};
+	bool is = x->type == FIELD_REQUIRED;
+	for (size_t i = 0; i < ARRAY_LEN(said); i++)
+		is = is || strstr(x->message, said[i]);
+	return is;
+}
+
+static void test_rule_check__of_the_whole_in_the_real_words(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(whole); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(8 << 20);
+		CLEANUP(obj_unrefp) struct obj *o = read(whole[i].json);
+		struct field_errors *e = ARENA_NEW(a, struct field_errors);
+		field_errors_init(e, a);
+		builtin_check(whole[i].group, whole[i].plural, o, NULL, e);
+		assert_told(e, whole[i].want);
+		/* What is stored so may be changed elsewhere, but for what is missing. */
+		CLEANUP(obj_unrefp) struct obj *changed = obj_copy(o);
+		obj_set_path(changed, "spec.other", obj_int(1));
+		field_errors_init(e, a);
+		builtin_check(whole[i].group, whole[i].plural, changed, o, e);
+		for (size_t k = 0; k < e->n; k++)
+			assert_true(stays(&e->items[k]));
 	}
 }
 
@@ -209,6 +324,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rule_check__in_the_real_words),
+		cmocka_unit_test(test_rule_check__of_the_whole_in_the_real_words),
 		cmocka_unit_test(test_rule_check__counts_of_a_status),
 		cmocka_unit_test(test_rule_check__what_was_stored_stays),
 		cmocka_unit_test(test_rule_check__an_old_deployment_can_be_changed),

@@ -1,0 +1,190 @@
+/* job_check: Jobs and CronJobs (builtin_check.h), as batch/validation of Kubernetes 1.36 has them. */
+#include "alm/apiserver/kinds/job_check.h"
+
+#include <string.h>
+
+#include "alm/apiserver/kinds/defaults.h"
+#include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/pod_check.h"
+#include "alm/apiserver/kinds/selector_check.h"
+#include "alm/obj/query/selector.h"
+
+#define INDEXED_PARALLEL_MAX 100000
+
+static const char only_indexed[] = "requires indexed completion mode";
+
+static void check_at_most(struct field_errors *e, const char *path, const struct obj *v,
+			  int64_t most, const char *why)
+{
+	int64_t n = 0;
+	if (obj_as_i64(v, &n) && n > most)
+		check_invalid(e, path, v, why);
+}
+
+/* Of a Job whose Pods have an index. */
+static void check_indexed(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	const struct obj *completions = obj_get(spec, "completions");
+	const struct obj *failed = obj_get(spec, "maxFailedIndexes");
+	const char *at = check_below(e, path, "maxFailedIndexes");
+	int64_t n = INT64_MAX;
+	if (!completions)
+		check_required(e, check_below(e, path, "completions"),
+			       "when completion mode is Indexed");
+	check_at_most(e, check_below(e, path, "parallelism"), obj_get(spec, "parallelism"),
+		      INDEXED_PARALLEL_MAX,
+		      "must be less than or equal to 100000 when completion mode is Indexed");
+	obj_as_i64(completions, &n);
+	check_at_most(e, at, failed, n, "must be less than or equal to completions");
+	check_at_most(e, at, failed, INDEXED_PARALLEL_MAX, "must be less than or equal to 100000");
+}
+
+static void check_numbers(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	static const char *const numbers[] = {"parallelism",
+					      "completions",
+					      "activeDeadlineSeconds",
+					      "backoffLimit",
+					      "ttlSecondsAfterFinished",
+					      "backoffLimitPerIndex",
+					      "maxFailedIndexes"};
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		check_at_least(e, check_below(e, path, numbers[i]), obj_get(spec, numbers[i]), 0);
+	if (obj_has(spec, "maxFailedIndexes") && !obj_has(spec, "backoffLimitPerIndex"))
+		check_required(e, check_below(e, path, "backoffLimitPerIndex"),
+			       "when maxFailedIndexes is specified");
+}
+
+static void check_completion(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	static const char *const indexes[] = {"backoffLimitPerIndex", "maxFailedIndexes"};
+	const char *mode = check_text(spec, "completionMode"), *by = obj_str(spec, "managedBy");
+	bool indexed = strcmp(mode, "Indexed") == 0;
+	if (by)
+		check_domain_path(e, check_below(e, path, "managedBy"), by);
+	if (indexed)
+		check_indexed(e, path, spec);
+	for (size_t i = 0; i < ARRAY_LEN(indexes); i++)
+		if (!indexed && (!*mode || strcmp(mode, "NonIndexed") == 0) &&
+		    obj_has(spec, indexes[i]))
+			check_invalid(e, check_below(e, path, indexes[i]),
+				      obj_get(spec, indexes[i]), only_indexed);
+	if (!indexed && obj_has(spec, "successPolicy"))
+		check_invalid(e, check_below(e, path, "successPolicy"),
+			      obj_get(spec, "successPolicy"), only_indexed);
+}
+
+static void check_spec(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	static const char *const policies[] = {"OnFailure", "Never", NULL};
+	const struct obj *pod_spec = obj_path(spec, "template.spec");
+	const char *policy = obj_str(pod_spec, "restartPolicy");
+	const char *field = check_below(e, path, "template.spec.restartPolicy");
+	size_t from = e->n;
+	check_numbers(e, path, spec);
+	check_completion(e, path, spec);
+	check_said_since(e, from, spec); /* younger than what may be stored */
+	check_pod_spec(e, check_below(e, path, "template.spec"), pod_spec, NULL);
+	if (!policy || !*policy || cstr_eq(policy, "Always"))
+		check_required(e, field, "valid values: \"OnFailure\", \"Never\"");
+	else
+		field_errors_one_of(e, field, policy, policies);
+}
+
+/* Which are its Pods: made with it, and never without. */
+static void check_job_selector(struct field_errors *e, const struct obj *o)
+{
+	const struct obj *selector = obj_path(o, "spec.selector");
+	const struct obj *labels = obj_path(o, "spec.template.metadata.labels");
+	CLEANUP(selector_freep) struct selector *s = NULL;
+	struct error ignored;
+	size_t from = e->n;
+	if (!selector)
+		check_required(e, "spec.selector", NULL);
+	check_label_selector(e, "spec.selector", selector);
+	if (!selector ||
+	    (selector_from_obj(selector, &s, &ignored) == 0 && !selector_matches(s, labels)))
+		check_invalid(e, "spec.template.metadata.labels", labels,
+			      "`selector` does not match template `labels`");
+	for (size_t i = from; i < e->n; i++)
+		e->items[i].is_of_text = true; /* what was said of it before is forgiven */
+}
+
+void check_job(struct field_errors *e, const struct obj *o)
+{
+	check_spec(e, "spec", obj_get(o, "spec"));
+	check_job_selector(e, o);
+}
+
+/* How many fields it has; what they hold is found when it runs. */
+static void check_schedule(struct field_errors *e, const char *schedule)
+{
+	struct str rest = str_trim(str_of(schedule)), word;
+	const char *all = "";
+	size_t n = 0;
+	if (!*schedule) {
+		check_required(e, "spec.schedule", NULL);
+		return;
+	}
+	if (*schedule == '@')
+		return;
+	while (rest.len && str_next(&rest, ' ', &word)) {
+		if (!word.len)
+			continue;
+		n++;
+		all = arena_fmt(e->arena, "%s%s%.*s", all, *all ? " " : "", STR_ARG(word));
+	}
+	if (n != 5)
+		check_invalid_text(
+			e, "spec.schedule", schedule,
+			arena_fmt(e->arena, "expected exactly 5 fields, found %zu: [%s]", n, all));
+}
+
+void check_cron_job(struct field_errors *e, const struct obj *o)
+{
+	static const char *const limits[] = {"spec.successfulJobsHistoryLimit",
+					     "spec.failedJobsHistoryLimit"};
+	const struct obj *spec = obj_path(o, "spec.jobTemplate.spec");
+	check_schedule(e, check_text(o, "spec.schedule"));
+	check_at_least(e, "spec.startingDeadlineSeconds",
+		       obj_path(o, "spec.startingDeadlineSeconds"), 0);
+	check_spec(e, "spec.jobTemplate.spec", spec);
+	if (obj_has(spec, "selector")) {
+		check_invalid(e, "spec.jobTemplate.spec.selector", obj_get(spec, "selector"),
+			      "`selector` will be auto-generated");
+		check_said_of(e, obj_get(spec, "selector"));
+	}
+	if (obj_flag(spec, "manualSelector", false)) {
+		field_errors_add(e, FIELD_NOT_SUPPORTED, "spec.jobTemplate.spec.manualSelector",
+				 "Unsupported value: true: supported values: \"nil\", \"false\"");
+		check_said_of(e, obj_get(spec, "manualSelector"));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
+		check_at_least(e, limits[i], obj_path(o, limits[i]), 0);
+}
+
+static void kept_where_set(struct field_errors *e, const struct obj *o, const struct obj *before,
+			   const char *path)
+{
+	if (obj_path(before, path))
+		check_kept(e, path, o, before);
+}
+
+/* What was stored before there was a default has it now. */
+void job_kept(struct field_errors *e, const struct obj *now, const struct obj *then)
+{
+	static const char *const fixed[] = {"spec.podFailurePolicy", "spec.backoffLimitPerIndex",
+					    "spec.managedBy", "spec.successPolicy"};
+	CLEANUP(obj_unrefp) struct obj *o = obj_copy(now);
+	CLEANUP(obj_unrefp) struct obj *before = obj_copy(then);
+	defaults_set(o, "batch", "jobs");
+	defaults_set(before, "batch", "jobs");
+	bool indexed = cstr_eq(obj_str(o, "spec.completionMode"), "Indexed");
+	if (!indexed) /* an indexed one is elastic */
+		kept_where_set(e, o, before, "spec.completions");
+	kept_where_set(e, o, before, "spec.selector");
+	if (!obj_flag(before, "spec.suspend", false)) /* a suspended one may be placed anew */
+		kept_where_set(e, o, before, "spec.template");
+	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
+		check_kept(e, fixed[i], o, before);
+}

@@ -1,0 +1,13 @@
+/* job_check: Jobs and CronJobs (builtin_check.h). Pure. */
+#ifndef ALM_APISERVER_KINDS_JOB_CHECK_H
+#define ALM_APISERVER_KINDS_JOB_CHECK_H
+
+#include "alm/obj/field_error.h"
+#include "alm/obj/obj.h"
+
+void check_job(struct field_errors *e, const struct obj *o);
+void check_cron_job(struct field_errors *e, const struct obj *o);
+/* What of a Job stays as it was made. */
+void job_kept(struct field_errors *e, const struct obj *now, const struct obj *then);
+
+#endif

@@ -1,0 +1,21 @@
+/* pod_parts: parts of a PodSpec: sources of volumes, environments, devices, claims (pod_check.h). Pure. */
+#ifndef ALM_APISERVER_KINDS_POD_PARTS_H
+#define ALM_APISERVER_KINDS_POD_PARTS_H
+
+#include "alm/obj/field_error.h"
+#include "alm/obj/obj.h"
+
+/* The source of a volume, which is one. */
+void pod_check_source(struct field_errors *e, const char *path, const struct obj *volume);
+void pod_check_env(struct field_errors *e, const char *path, const struct obj *container);
+/* What a container does when it is resized. never: the Pod is not started again. */
+void pod_check_resize(struct field_errors *e, const char *path, const struct obj *container,
+		      bool never);
+void pod_check_restart(struct field_errors *e, const char *path, const struct obj *container,
+		       bool init);
+/* The volumes that environments are read from. */
+void pod_check_files(struct field_errors *e, const char *path, const struct obj *spec);
+/* What of the Pod gets devices. */
+void pod_check_claims(struct field_errors *e, const char *path, const struct obj *list);
+
+#endif

@@ -1,0 +1,234 @@
+/* pod_volume_check: the sources of a Pod's volumes, as core/validation of Kubernetes 1.36 has them; see pod_parts.h. To add a field
+ * that must be there, a row. */
+#include "alm/apiserver/kinds/pod_parts.h"
+
+#include <string.h>
+
+#include "alm/apiserver/kinds/field_check.h"
+
+#define MODE_WORDS "must be a number between 0 and 0777 (octal), both inclusive"
+#define MORE_TYPES "may not specify more than 1 volume type"
+
+static const char *const sources[] = {"emptyDir",
+				      "hostPath",
+				      "gitRepo",
+				      "gcePersistentDisk",
+				      "awsElasticBlockStore",
+				      "secret",
+				      "nfs",
+				      "iscsi",
+				      "glusterfs",
+				      "flocker",
+				      "persistentVolumeClaim",
+				      "rbd",
+				      "cinder",
+				      "cephfs",
+				      "quobyte",
+				      "downwardAPI",
+				      "fc",
+				      "flexVolume",
+				      "configMap",
+				      "azureFile",
+				      "vsphereVolume",
+				      "photonPersistentDisk",
+				      "portworxVolume",
+				      "azureDisk",
+				      "storageos",
+				      "projected",
+				      "scaleIO",
+				      "csi",
+				      "ephemeral",
+				      "image"};
+
+static const struct {
+	const char *source, *fields[3];
+} needs[] = {
+	{"hostPath", {"path"}},
+	{"gitRepo", {"repository"}},
+	{"gcePersistentDisk", {"pdName"}},
+	{"awsElasticBlockStore", {"volumeID"}},
+	{"secret", {"secretName"}},
+	{"nfs", {"server", "path"}},
+	{"iscsi", {"targetPortal", "iqn"}},
+	{"glusterfs", {"endpoints", "path"}},
+	{"persistentVolumeClaim", {"claimName"}},
+	{"rbd", {"monitors", "image"}},
+	{"cinder", {"volumeID"}},
+	{"cephfs", {"monitors"}},
+	{"flexVolume", {"driver"}},
+	{"configMap", {"name"}},
+	{"azureFile", {"secretName", "shareName"}},
+	{"vsphereVolume", {"volumePath"}},
+	{"photonPersistentDisk", {"pdID"}},
+	{"portworxVolume", {"volumeID"}},
+	{"azureDisk", {"diskName", "diskURI"}},
+	{"storageos", {"volumeName"}},
+	{"scaleIO", {"gateway", "system", "volumeName"}},
+	{"csi", {"driver"}},
+	{"ephemeral", {"volumeClaimTemplate"}},
+};
+
+static bool is_there(const struct obj *v)
+{
+	return obj_type(v) == OBJ_STRING ? obj_as_str(v).len > 0 : obj_len(v) > 0;
+}
+
+static void check_mode(struct field_errors *e, const char *path, const struct obj *o,
+		       const char *field)
+{
+	const struct obj *v = obj_get(o, field);
+	int64_t n = 0;
+	if (obj_as_i64(v, &n) && (n < 0 || n > 0777))
+		check_invalid(e, check_below(e, path, field), v, MODE_WORDS);
+}
+
+/* A path below the volume. */
+static void check_local(struct field_errors *e, const char *path, const char *local)
+{
+	struct str rest = str_of(local), part;
+	if (*local == '/')
+		check_invalid_text(e, path, local, "must be a relative path");
+	while (str_next(&rest, '/', &part))
+		if (str_is(part, "..")) {
+			check_invalid_text(e, path, local, "must not contain '..'");
+			break;
+		}
+	if (cstr_has_prefix(local, "..") && !cstr_has_prefix(local, "../") && local[2])
+		check_invalid_text(e, path, local, "must not start with '..'");
+}
+
+static void check_items(struct field_errors *e, const char *path, const struct obj *list)
+{
+	static const char *const fields[] = {"key", "path"};
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *at = check_at(e, path, i);
+		for (size_t k = 0; k < ARRAY_LEN(fields); k++)
+			if (check_is_empty(obj_at(list, i), fields[k]))
+				check_required(e, check_below(e, at, fields[k]), NULL);
+		check_local(e, check_below(e, at, "path"), check_text(obj_at(list, i), "path"));
+		check_mode(e, at, obj_at(list, i), "mode");
+	}
+}
+
+/* Each is told at the volume. */
+static void check_files(struct field_errors *e, const char *path, const struct obj *list)
+{
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *file = obj_at(list, i);
+		bool of_field = obj_has(file, "fieldRef"),
+		     of_resource = obj_has(file, "resourceFieldRef");
+		if (check_is_empty(file, "path"))
+			check_required(e, check_below(e, path, "path"), NULL);
+		check_local(e, check_below(e, path, "path"), check_text(file, "path"));
+		if (of_field && of_resource)
+			check_invalid_text(e, path, "resource",
+					   "fieldRef and resourceFieldRef can not be specified "
+					   "simultaneously");
+		else if (!of_field && !of_resource)
+			check_required(e, path, "one of fieldRef and resourceFieldRef is required");
+		check_mode(e, path, file, "mode");
+	}
+}
+
+static void check_iscsi(struct field_errors *e, const char *path, const struct obj *o)
+{
+	const char *iqn = check_text(o, "iqn");
+	const struct obj *lun = obj_get(o, "lun");
+	int64_t n = 0;
+	if (*iqn && !cstr_has_prefix(iqn, "iqn") && !cstr_has_prefix(iqn, "eui") &&
+	    !cstr_has_prefix(iqn, "naa"))
+		check_invalid_text(e, check_below(e, path, "iqn"), iqn,
+				   "must be valid format starting with iqn, eui, or naa");
+	if (obj_as_i64(lun, &n) && (n < 0 || n > 255))
+		check_invalid(e, check_below(e, path, "lun"), lun,
+			      "must be between 0 and 255, inclusive");
+}
+
+static void check_flocker(struct field_errors *e, const char *path, const struct obj *o)
+{
+	const char *name = check_text(o, "datasetName"), *uuid = check_text(o, "datasetUUID");
+	if (!*name && !*uuid)
+		check_required(e, path, "one of datasetName and datasetUUID is required");
+	if (*name && *uuid)
+		check_invalid_text(e, path, "resource",
+				   "datasetName and datasetUUID can not be specified "
+				   "simultaneously");
+	if (strchr(name, '/'))
+		check_invalid_text(e, check_below(e, path, "datasetName"), name,
+				   "must not contain '/'");
+}
+
+static void check_quobyte(struct field_errors *e, const char *path, const struct obj *o)
+{
+	static const char why[] = "must be a host:port pair or multiple pairs separated by commas";
+	const char *registry = check_text(o, "registry"), *at = check_below(e, path, "registry");
+	struct str rest = str_of(registry), pair;
+	if (!*registry)
+		check_required(e, at, why);
+	while (*registry && str_next(&rest, ',', &pair))
+		if (str_find_char(pair, ':') < 0)
+			check_invalid_text(e, at, registry, why);
+	if (check_is_empty(o, "volume"))
+		check_required(e, check_below(e, path, "volume"), NULL);
+}
+
+/* What is not only a field that is there. */
+static void check_form(struct field_errors *e, const char *path, const char *source,
+		       const struct obj *o)
+{
+	if (strcmp(source, "nfs") == 0 && *check_text(o, "path") != '/')
+		check_invalid_text(e, check_below(e, path, "path"), check_text(o, "path"),
+				   "must be an absolute path");
+	else if (strcmp(source, "secret") == 0 || strcmp(source, "configMap") == 0) {
+		check_mode(e, path, o, "defaultMode");
+		check_items(e, check_below(e, path, "items"), obj_get(o, "items"));
+	} else if (strcmp(source, "downwardAPI") == 0) {
+		check_mode(e, path, o, "defaultMode");
+		check_files(e, path, obj_get(o, "items"));
+	} else if (strcmp(source, "projected") == 0)
+		check_mode(e, path, o, "defaultMode");
+	else if (strcmp(source, "iscsi") == 0)
+		check_iscsi(e, path, o);
+	else if (strcmp(source, "flocker") == 0)
+		check_flocker(e, path, o);
+	else if (strcmp(source, "quobyte") == 0)
+		check_quobyte(e, path, o);
+	else if (obj_has(o, "secretRef") &&
+		 (strcmp(source, "cinder") == 0 || strcmp(source, "storageos") == 0) &&
+		 check_is_empty(o, "secretRef.name"))
+		check_required(e, check_below(e, path, "secretRef.name"), NULL);
+}
+
+static void check_source(struct field_errors *e, const char *path, const char *source,
+			 const struct obj *o)
+{
+	size_t from = e->n;
+	for (size_t i = 0; i < ARRAY_LEN(needs); i++)
+		for (size_t k = 0; k < ARRAY_LEN(needs[i].fields) && needs[i].fields[k] &&
+				   strcmp(needs[i].source, source) == 0;
+		     k++)
+			if (!is_there(obj_get(o, needs[i].fields[k])))
+				check_required(e, check_below(e, path, needs[i].fields[k]), NULL);
+	check_form(e, path, source, o);
+	check_said_since(e, from, o); /* most of it is younger than what may be stored */
+}
+
+void pod_check_source(struct field_errors *e, const char *path, const struct obj *volume)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
+		const char *at = check_below(e, path, sources[i]);
+		if (!obj_has(volume, sources[i]))
+			continue;
+		if (n++ == 0)
+			check_source(e, at, sources[i], obj_get(volume, sources[i]));
+		else
+			check_forbidden(e,
+					strcmp(sources[i], "downwardAPI") == 0
+						? check_below(e, path, "downwarAPI") /* sic */
+						: at,
+					MORE_TYPES);
+	}
+	if (n == 0)
+		check_required(e, path, "must specify a volume type");
+}

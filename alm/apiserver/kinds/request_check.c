@@ -1,0 +1,119 @@
+/* request_check: see request_check.h. */
+#include "alm/apiserver/kinds/request_check.h"
+
+#include <string.h>
+
+#include "alm/apiserver/kinds/field_check.h"
+#include "alm/base/hash.h"
+#include "alm/base/strbuf.h"
+
+#define PEM_BYTES_MAX ((size_t)1 << 20)
+#define SECONDS_LEAST 600
+
+/* Base64 of a text with such a block. */
+static bool has_block(const struct obj *v, const char *begin)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(PEM_BYTES_MAX);
+	return base64_decode(obj_as_str(v), &b) && str_find(strbuf_str(&b), str_of(begin)) >= 0;
+}
+
+/* Each part of it, by the rule; a is all of it. */
+static size_t check_parts(struct field_errors *e, const char *path, enum name_rule rule,
+			  const char *a)
+{
+	struct str rest = str_of(a), part;
+	size_t n = 0;
+	while (str_next(&rest, '.', &part)) {
+		const char *all[NAME_FAULTS_MAX];
+		size_t faults = name_faults(rule, part, all);
+		for (size_t i = 0; i < faults; i++)
+			check_invalid_text(e, path, a,
+					   arena_fmt(e->arena, "validating label \"%.*s\": %s",
+						     STR_ARG(part), all[i]));
+		n++;
+	}
+	return n;
+}
+
+static void check_signer(struct field_errors *e, const char *path, const char *name)
+{
+	const char *slash = strchr(name, '/');
+	if (!*name) {
+		check_required(e, path, NULL);
+		return;
+	}
+	if (strcmp(name, "kubernetes.io/legacy-unknown") == 0) {
+		check_invalid_text(e, path, name,
+				   "the legacy signerName is not allowed via this API version");
+		return;
+	}
+	if (!slash || strchr(slash + 1, '/')) {
+		check_invalid_text(e, path, name,
+				   "must be a fully qualified domain and path of the form "
+				   "'example.com/signer-name'");
+		return;
+	}
+	const char *domain = arena_strndup(e->arena, name, (size_t)(slash - name));
+	if (check_parts(e, path, NAME_DNS_LABEL, domain) < 2)
+		check_invalid_text(e, path, domain,
+				   "should be a domain with at least two segments separated by "
+				   "dots");
+	check_parts(e, path, NAME_DNS_SUBDOMAIN, slash + 1);
+}
+
+void check_certificate_request(struct field_errors *e, const struct obj *o)
+{
+	static const char *const usages[] = {"any",
+					     "cert sign",
+					     "client auth",
+					     "code signing",
+					     "content commitment",
+					     "crl sign",
+					     "data encipherment",
+					     "decipher only",
+					     "digital signature",
+					     "email protection",
+					     "encipher only",
+					     "ipsec end system",
+					     "ipsec tunnel",
+					     "ipsec user",
+					     "key agreement",
+					     "key encipherment",
+					     "microsoft sgc",
+					     "netscape sgc",
+					     "ocsp signing",
+					     "s/mime",
+					     "server auth",
+					     "signing",
+					     "timestamping",
+					     NULL};
+	const struct obj *list = obj_path(o, "spec.usages"), *request = obj_path(o, "spec.request");
+	const struct obj *seconds = obj_path(o, "spec.expirationSeconds");
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	int64_t n = SECONDS_LEAST;
+	if (!has_block(request, "-----BEGIN CERTIFICATE REQUEST-----"))
+		check_invalid(e, "spec.request", request,
+			      "PEM block type must be CERTIFICATE REQUEST");
+	if (!obj_len(list))
+		check_required(e, "spec.usages", NULL);
+	for (size_t i = 0; i < obj_len(list); i++)
+		field_errors_one_of(e, check_at(e, "spec.usages", i),
+				    obj_as_string(obj_at(list, i)), usages);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *usage = obj_as_string(obj_at(list, i));
+		if (check_again(seen, usage ? usage : ""))
+			field_errors_add(e, FIELD_DUPLICATE, check_at(e, "spec.usages", i),
+					 "Duplicate value: \"%s\"", usage ? usage : "");
+	}
+	check_signer(e, "spec.signerName", check_text(o, "spec.signerName"));
+	if (obj_as_i64(seconds, &n) && n < SECONDS_LEAST)
+		check_invalid(e, "spec.expirationSeconds", seconds,
+			      "may not specify a duration less than 600 seconds (10 minutes)");
+}
+
+void check_certificate(struct field_errors *e, const char *path, const struct obj *v)
+{
+	if (obj_as_str(v).len && !has_block(v, "-----BEGIN CERTIFICATE-----"))
+		check_invalid_text(e, path, "<certificate data>",
+				   "must contain at least one CERTIFICATE PEM block");
+}

@@ -1,0 +1,12 @@
+/* request_check: CertificateSigningRequests (builtin_check.h): what is asked and of whom; a signature is not looked at. Pure. */
+#ifndef ALM_APISERVER_KINDS_REQUEST_CHECK_H
+#define ALM_APISERVER_KINDS_REQUEST_CHECK_H
+
+#include "alm/obj/field_error.h"
+#include "alm/obj/obj.h"
+
+void check_certificate_request(struct field_errors *e, const struct obj *o);
+/* What was signed: base64 of PEM. */
+void check_certificate(struct field_errors *e, const char *path, const struct obj *v);
+
+#endif

@@ -1,0 +1,212 @@
+/* object_meta_check: what metadata may say. The real server judges it by rules of its own and by those of the kind, so causes stand in
+ * an answer more than once; which kinds have which, and their order, is as a 1.36 was seen to answer. */
+#include <string.h>
+
+#include "alm/apiserver/kinds/address_check.h"
+#include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/selector_check.h"
+#include "alm/apiserver/object_meta.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+
+#define ANNOTATIONS_BYTES_MAX ((size_t)256 << 10)
+
+static const char labels_at[] = "metadata.labels", notes_at[] = "metadata.annotations",
+		  owners_at[] = "metadata.ownerReferences", finalizers_at[] = "metadata.finalizers",
+		  generate_at[] = "metadata.generateName", name_at[] = "metadata.name";
+
+static void check_name(const struct kind *k, const char *name, const char *field, bool prefix,
+		       struct field_errors *e)
+{
+	enum name_rule rule = k->flags & KIND_PATH_NAME    ? NAME_PATH_SEGMENT
+			      : k->flags & KIND_LABEL_NAME ? NAME_DNS_LABEL
+							   : NAME_DNS_SUBDOMAIN;
+	const char *all[NAME_FAULTS_MAX];
+	struct str s = str_of(name);
+	if (cstr_eq(k->kind, "IPAddress") && cstr_eq(k->group, "networking.k8s.io")) {
+		check_ip(e, field, name, true);
+		return;
+	}
+	/* A prefix may end where no name may: "web-". */
+	if (prefix && s.len > 1 && s.ptr[s.len - 1] == '-')
+		s.len--;
+	size_t n = name_faults(rule, s, all);
+	for (size_t i = 0; i < n; i++)
+		check_invalid_text(e, field, name, all[i]);
+}
+
+void object_meta_check_labels(const struct obj *labels, struct field_errors *e)
+{
+	check_label_map(e, labels_at, labels);
+}
+
+static void check_annotations(const struct obj *notes, struct field_errors *e)
+{
+	size_t total = 0;
+	OBJ_EACH (it, notes) {
+		const char *all[NAME_FAULTS_MAX];
+		char *key = arena_strdup(e->arena, it.key); /* of either case */
+		for (char *p = key; *p; p++)
+			*p = char_lower(*p);
+		size_t n = name_faults(NAME_QUALIFIED, str_of(key), all);
+		for (size_t i = 0; i < n; i++)
+			check_invalid_text(e, notes_at, it.key, all[i]);
+		total += strlen(it.key) + obj_as_str(it.value).len;
+	}
+	if (total > ANNOTATIONS_BYTES_MAX)
+		field_errors_add(e, FIELD_TOO_LONG, notes_at,
+				 "Too long: may not be more than %zu bytes", ANNOTATIONS_BYTES_MAX);
+}
+
+static void check_owners(const struct obj *o, struct field_errors *e)
+{
+	const struct obj *list = obj_path(o, owners_at);
+	const char *first = NULL;
+	for (size_t i = 0; i < obj_len(list); i++) {
+		static const char *const need[] = {"kind", "name", "uid"};
+		const struct obj *ref = obj_at(list, i);
+		const char *group, *version, *api = check_text(ref, "apiVersion");
+		if (!gvk_split_api_version(api, e->arena, &group, &version))
+			check_invalid_text(e, check_below(e, owners_at, "apiVersion"), api,
+					   "version must not be empty");
+		for (size_t j = 0; j < ARRAY_LEN(need); j++)
+			if (check_is_empty(ref, need[j]))
+				check_invalid_text(e, check_below(e, owners_at, need[j]), "",
+						   "must not be empty");
+		if (!obj_flag(ref, "controller", false))
+			continue;
+		const char *is = arena_fmt(e->arena, "%s/%s", check_text(ref, "kind"),
+					   check_text(ref, "name"));
+		if (first)
+			check_invalid(e, owners_at, list,
+				      arena_fmt(e->arena,
+						"Only one reference can have Controller set to "
+						"true. Found \"true\" in references for %s and %s",
+						first, is));
+		first = first ? first : is;
+	}
+}
+
+static void check_finalizers(const struct obj *o, struct field_errors *e)
+{
+	const struct obj *list = obj_path(o, finalizers_at);
+	for (size_t i = 0; i < obj_len(list); i++)
+		check_qualified(e, finalizers_at,
+				obj_as_string(obj_at(list, i)) ? obj_as_string(obj_at(list, i))
+							       : "");
+}
+
+/* Those of built-in kinds are what the server knows, or have an owner's domain; some groups are not asked. */
+static void check_kube_finalizers(const struct kind *k, const struct obj *o, struct field_errors *e)
+{
+	static const char *const known[] = {"kubernetes", "orphan", "foregroundDeletion", NULL};
+	const struct obj *list = obj_path(o, finalizers_at);
+	static const char *const not_asked[] = {
+		"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io",
+		"coordination.k8s.io",          "node.k8s.io",          NULL};
+	bool free_of = k->flags & KIND_CUSTOM || cstr_in(k->group, not_asked);
+	for (size_t i = 0; !free_of && i < obj_len(list); i++) {
+		const char *s = obj_as_string(obj_at(list, i));
+		if (s && !strchr(s, '/') && !cstr_in(s, known))
+			check_invalid_text(e, check_at(e, finalizers_at, i), s,
+					   "name is neither a standard finalizer name nor is it "
+					   "fully qualified");
+	}
+}
+
+/* When it goes is nobody's to say but by a deletion. */
+static void check_deletion(const struct obj *o, const struct obj *before, struct field_errors *e)
+{
+	static const char *const fields[] = {"metadata.deletionTimestamp",
+					     "metadata.deletionGracePeriodSeconds"};
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const struct obj *is = obj_path(o, fields[i]), *was = obj_path(before, fields[i]);
+		if (is && !(was && obj_equal(is, was)))
+			check_invalid(e, fields[i], is, "field is immutable");
+	}
+}
+
+static void check_maps(const struct obj *o, struct field_errors *e)
+{
+	object_meta_check_labels(obj_path(o, labels_at), e);
+	check_annotations(obj_path(o, notes_at), e);
+	check_owners(o, e);
+}
+
+/* The names, and what is said of an object without one before it. */
+static void check_whole(const struct kind *k, const struct obj *o, struct field_errors *e)
+{
+	const char *generate = obj_str(o, generate_at), *name = meta_name(o);
+	if (generate && !(k->flags & KIND_FREE_PREFIX))
+		check_name(k, generate, generate_at, true, e);
+	if (name)
+		check_name(k, name, name_at, false, e);
+	else
+		check_required(e, name_at, "name or generateName is required");
+	check_at_least(e, "metadata.generation", obj_path(o, "metadata.generation"), 0);
+	check_maps(o, e);
+	check_finalizers(o, e);
+}
+
+/* What any name must be, that it can stand in a path. */
+static void check_paths(const struct obj *o, struct field_errors *e)
+{
+	static const char *const fields[] = {"metadata.generateName", "metadata.name"};
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		check_name_rule(e, fields[i], NAME_PATH_SEGMENT, check_text(o, fields[i]));
+}
+
+static void check_update(const struct obj *o, const struct obj *before, const char *uid,
+			 struct field_errors *e)
+{
+	if (uid)
+		check_invalid_text(e, "metadata.uid", uid, "field is immutable");
+	check_deletion(o, before, e);
+	check_maps(o, e);
+}
+
+static void check_created(const struct kind *k, const struct obj *o, struct field_errors *e)
+{
+	bool has_rules = (k->flags & KIND_META_NONE) != KIND_META_NONE;
+	if (has_rules) {
+		check_whole(k, o, e);
+		check_kube_finalizers(k, o, e);
+	}
+	if (e->n > 0)
+		return;
+	if (!has_rules && !meta_name(o))
+		check_required(e, name_at, "name or generateName is required");
+	check_paths(o, e);
+	if (has_rules)
+		return;
+	check_maps(o, e);
+	check_finalizers(o, e);
+}
+
+void object_meta_validate(const struct kind *k, const struct obj *o, const struct obj *before,
+			  const char *uid, struct field_errors *e)
+{
+	unsigned how = k->flags & KIND_META_NONE;
+	bool alone = how & KIND_META_ALONE;
+	/* As a new one: before what an update says, after it, or both. */
+	int first = how == KIND_META_ALONE || how == KIND_META_FIRST, last = how & KIND_META_LAST;
+	if (!before) {
+		check_created(k, o, e);
+		return;
+	}
+	check_paths(o, e);
+	check_maps(o, e);
+	check_finalizers(o, e);
+	check_update(o, before, uid, e);
+	if (how == KIND_META_NONE)
+		return;
+	for (int i = 0; i < 3; i++) {
+		if ((i == 0 && first) || (i == 2 && last) || (i == 1 && alone && last))
+			check_whole(k, o, e);
+		else if (i == 1 && !alone)
+			check_update(o, before, uid, e);
+		else
+			continue;
+		check_kube_finalizers(k, o, e);
+	}
+}
