@@ -63,8 +63,7 @@ const char *strategy_sha256(const struct obj *strategy)
 /* Of two that start alike the longer one says more, but one archive is meant. */
 static bool is_same(const char *a, const char *b)
 {
-	size_t n = strlen(a) < strlen(b) ? strlen(a) : strlen(b);
-	return strncmp(a, b, n) == 0;
+	return cstr_has_prefix(a, b) || cstr_has_prefix(b, a);
 }
 
 const char *unsupported_of_strategy(const struct obj *strategy, struct arena *a)

@@ -19,7 +19,7 @@ static struct obj *api_versions(struct work *w)
 	const struct resource *const *all = discovery_all(w->discovery, &n);
 	struct obj *list = obj_list();
 	n = n < API_VERSIONS_MAX ? n : API_VERSIONS_MAX;
-	const char **texts = ARENA_ARRAY(w->a, const char *, 2 * n + 1);
+	const char **texts = ARENA_ARRAY(w->a, const char *, 2 * n);
 	for (size_t i = 0; i < n; i++) {
 		const char *gv = *all[i]->group
 					 ? arena_fmt(w->a, "%s/%s", all[i]->group, all[i]->version)
@@ -28,9 +28,12 @@ static struct obj *api_versions(struct work *w)
 		texts[n_texts++] = arena_fmt(w->a, "%s/%s", gv, all[i]->kind);
 	}
 	qsort(texts, n_texts, sizeof(*texts), by_text);
-	for (size_t i = 0; i < n_texts; i++)
-		if (!i || strcmp(texts[i], texts[i - 1]) != 0)
+	const char *last = NULL;
+	for (size_t i = 0; i < n_texts; i++) {
+		if (!cstr_eq(texts[i], last))
 			obj_append(list, obj_string(texts[i]));
+		last = texts[i];
+	}
 	return list;
 }
 
