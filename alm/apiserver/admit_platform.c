@@ -159,12 +159,32 @@ void admit_pod_late(struct mutation *m)
 	}
 }
 
+/* A field of v1beta1: it may stay where it stood. */
+void admit_slice_late(struct mutation *m)
+{
+	const struct obj *list = obj_path(m->after, "endpoints");
+	CLEANUP(obj_unrefp) struct obj *out = NULL;
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *is = obj_get(obj_at(list, i), "deprecatedTopology");
+		const struct obj *was =
+			obj_get(obj_at(obj_path(m->before, "endpoints"), i), "deprecatedTopology");
+		if (!is || (was && obj_equal(is, was)))
+			continue;
+		out = out ? out : obj_copy(list);
+		obj_del(obj_at_mut(out, i), "deprecatedTopology");
+	}
+	if (out)
+		obj_set_path(m->after, "endpoints", obj_ref(out));
+}
+
 /* --- storage --- */
 
 void admit_claim_late(struct mutation *m)
 {
 	static const char *const fields[] = {"spec.dataSource", "spec.dataSourceRef"};
 	const struct obj *source = obj_path(m->after, fields[0]);
+	if (m->is_status && !obj_path(m->after, "status.phase"))
+		obj_set_path(m->after, "status.phase", obj_string("Pending"));
 	if (m->is_status || m->whole)
 		return;
 	if (source && !claim_has_source(source) && !(m->before && obj_path(m->before, fields[0])))
@@ -181,12 +201,19 @@ void admit_claim_late(struct mutation *m)
 
 void admit_volume_late(struct mutation *m)
 {
+	static const char at[] = "status.lastPhaseTransitionTime";
+	const struct obj *since = obj_path(m->before, at);
 	char now[CLOCK_TEXT_MAX];
-	if (m->head || m->whole)
+	if ((m->head && !m->is_status) || m->whole)
 		return;
 	clock_format(request_now(m->r), CLOCK_SECONDS, now);
-	obj_set_path(m->after, "status.phase", obj_string("Pending"));
-	obj_set_path(m->after, "status.lastPhaseTransitionTime", obj_string(now));
+	if (!m->is_status || !obj_path(m->after, "status.phase"))
+		obj_set_path(m->after, "status.phase", obj_string("Pending"));
+	bool same = cstr_eq(obj_str(m->before, "status.phase"), obj_str(m->after, "status.phase"));
+	if (!m->is_status || (!same && !obj_path(m->after, at)))
+		obj_set_path(m->after, at, obj_string(now));
+	else if (same && since && !obj_path(m->after, at))
+		obj_set_path(m->after, at, obj_ref(since));
 }
 
 /* --- requests of certificates --- */

@@ -10,6 +10,7 @@ void admit_node_default(struct mutation *m);
 void admit_node_late(struct mutation *m);
 /* Of a Pod that its node leaves in time (DefaultTolerationSeconds). */
 void admit_pod_late(struct mutation *m);
+void admit_slice_late(struct mutation *m);
 void admit_claim_late(struct mutation *m);
 void admit_volume_late(struct mutation *m);
 /* Who asks is the server's to say, and what is asked stays. */

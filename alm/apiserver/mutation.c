@@ -57,6 +57,11 @@ int mutation_fits_url(const struct mutation *m, const struct obj *o, struct erro
 			m->r, E_BADREQUEST, err,
 			"the name of the object (%s) does not match the name on the URL (%s)", name,
 			m->name);
+	if (ns && *m->ns && !cstr_eq(ns, m->ns) && !m->is_put)
+		return fail_code(
+			m->r, E_BADREQUEST, err,
+			"the namespace of the provided object does not match the namespace "
+			"sent on the request");
 	if (ns && *m->ns && !cstr_eq(ns, m->ns))
 		return fail_code(
 			m->r, E_BADREQUEST, err,

@@ -7,6 +7,7 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/autoscale.h"
 #include "alm/apiserver/kinds/convert.h"
+#include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/object_meta.h"
 #include "alm/apiserver/status.h"
 #include "alm/obj/meta.h"
@@ -26,11 +27,16 @@ static int check_identity(struct mutation *m, struct error *err)
 		return 0;
 	}
 	const char *at = *m->ns ? arena_fmt(r->arena, "%s/%s", m->ns, m->name) : m->name;
+	bool grouped = m->kind->flags & KIND_CUSTOM || cstr_eq(m->kind->group, CRD_GROUP) ||
+		       cstr_eq(m->kind->group, "apiregistration.k8s.io");
 	return fail_conflict(r, m->name, err,
-			     "StorageError: invalid object, Code: 4, Key: /registry/%s/%s/%s, "
+			     "StorageError: invalid object, Code: 4, Key: %s%s%s/%s, "
 			     "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
 			     "precondition: %s, UID in object meta: %s",
-			     m->kind->group, m->kind->plural, at, uid, real);
+			     m->opt.dry_run ? "" : "/registry", grouped ? "/" : "",
+			     grouped ? arena_fmt(r->arena, "%s/%s", m->kind->group, m->kind->plural)
+				     : arena_fmt(r->arena, "/%s", m->kind->plural),
+			     at, uid, real);
 }
 
 int mutation_reads_revision(const struct mutation *m, const char *rv, struct error *err)

@@ -278,9 +278,12 @@ def without_reprinting(req, there):
     method, path, body, kind = req
     causes = (there.get('details') or {}).get('causes') or []
     rest = [c for c in causes if not (c.get('field') == 'data' and c.get('message', '').endswith('field is immutable'))]
-    if method != 'PATCH' or '/controllerrevisions/' not in path or len(rest) == len(causes) or kind == APPLY:
+    if method != 'PATCH' or '/controllerrevisions/' not in path or len(rest) == len(causes):
         return there, False
     touched = [x.get('path', '').split('/')[1] for x in body] if isinstance(body, list) else list(body)
+    stored = next(b['data'] for p, b in BASES if p.endswith('/controllerrevisions'))
+    if kind == APPLY and body.get('data') == stored:
+        touched.remove('data')
     return (None if not rest else rest), 'data' not in touched
 
 

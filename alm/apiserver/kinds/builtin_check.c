@@ -51,9 +51,10 @@ static void check_selector(struct field_errors *e, const struct obj *o, const ch
 				 "Invalid value: {}: empty selector is invalid for %s", kind);
 		return;
 	}
-	if (selector_from_obj(selector, &s, &ignored) < 0)
-		check_invalid(e, "spec.selector", selector, "invalid label selector");
-	else if (!selector_matches(s, labels))
+	if (selector_from_obj(selector, &s, &ignored) < 0) {
+		if (!cstr_eq(kind, "daemonset"))
+			check_invalid(e, "spec.selector", selector, "invalid label selector");
+	} else if (!selector_matches(s, labels))
 		check_invalid(e, "spec.template.metadata.labels", labels,
 			      "`selector` does not match template `labels`");
 }
@@ -63,6 +64,7 @@ static void check_template(struct field_errors *e, const struct obj *o)
 	static const char *const always[] = {"Always", NULL};
 	const struct obj *spec = obj_path(o, "spec.template.spec");
 	const char *policy = obj_str(spec, "restartPolicy");
+	check_label_map(e, "spec.template.labels", obj_path(o, "spec.template.metadata.labels"));
 	check_pod_spec(e, "spec.template.spec", spec, obj_path(o, "spec.volumeClaimTemplates"));
 	if (policy)
 		field_errors_one_of(e, "spec.template.spec.restartPolicy", policy, always);
@@ -307,8 +309,8 @@ static const struct {
 	{"", "resourcequotas", {"spec"}, quota_check_spec, quota_check_kept, 0},
 	{"", "secrets", {"data", "type"}, secret, NULL, 0},
 	{"apiregistration.k8s.io", "apiservices", {"spec"}, check_api_service, NULL, 0},
-	{"apps", "controllerrevisions", {"data"}, check_revision, revision_kept, KEEP_FIRST},
-	{"apps", "daemonsets", {"spec"}, daemon_set, selector_kept, 0},
+	{"apps", "controllerrevisions", {"data", "revision"}, check_revision, revision_kept, KEEP_FIRST},
+	{"apps", "daemonsets", {"spec"}, daemon_set, selector_kept, KEEP_FIRST},
 	{"apps", "deployments", {"spec"}, deployment, selector_kept, 0},
 	{"apps", "replicasets", {"spec"}, replica_set, selector_kept, 0},
 	{"apps", "statefulsets", {"spec"}, stateful_set, stateful_kept, 0},
@@ -397,7 +399,7 @@ void builtin_check_status(const char *group, const char *plural, const struct ob
 void builtin_check(const char *group, const char *plural, const struct obj *o,
 		   const struct obj *before, struct field_errors *e)
 {
-	static const char *const parts[] = {"spec", "template", "scheduling", NULL};
+	static const char *const parts[] = {"spec", "template", "scheduling", "endpoints", NULL};
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		if (strcmp(kinds[i].group, group) != 0 || strcmp(kinds[i].plural, plural) != 0 ||
 		    (before && !is_changed(before, o, kinds[i].parts)))

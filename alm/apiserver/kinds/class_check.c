@@ -137,6 +137,7 @@ void check_revision(struct field_errors *e, const struct obj *o)
 	const struct obj *data = obj_get(o, "data");
 	if (e->n && cstr_eq(e->items[e->n - 1].path, "data"))
 		return;
+	check_at_least(e, "revision", obj_get(o, "revision"), 0);
 	if (obj_type(data) <= OBJ_NULL)
 		check_required(e, "data", "data is mandatory");
 	else if (obj_type(data) != OBJ_MAP)

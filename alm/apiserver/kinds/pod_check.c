@@ -101,6 +101,22 @@ static void check_mounts(const struct volumes *v, const char *path, const struct
 	}
 }
 
+/* What a container mounts, others see only if it may all. */
+static void check_propagation(struct field_errors *e, const char *path, const struct obj *c)
+{
+	const struct obj *mounts = obj_get(c, "volumeMounts");
+	bool privileged = obj_flag(c, "securityContext.privileged", false);
+	for (size_t i = 0; i < obj_len(mounts) && !privileged; i++) {
+		const struct obj *how = obj_get(obj_at(mounts, i), "mountPropagation");
+		if (strcmp(check_text(obj_at(mounts, i), "mountPropagation"), "Bidirectional") != 0)
+			continue;
+		check_forbidden(e, path,
+				"Bidirectional mount propagation is available only to privileged "
+				"containers");
+		check_said_of(e, how);
+	}
+}
+
 /* The same of what is no file system. */
 static void check_devices(const struct volumes *v, const char *path, const struct obj *devices)
 {
@@ -203,16 +219,33 @@ static void check_probe(struct field_errors *e, const char *path, const struct o
 		check_invalid(e, check_below(e, path, "successThreshold"), successes, "must be 1");
 }
 
+/* Not below zero, and of an extended resource whole. */
+static void check_quantity(struct field_errors *e, const char *path, const char *name,
+			   const struct obj *v)
+{
+	struct quantity q;
+	const char *text = obj_as_string(v);
+	size_t from = e->n;
+	if (!text || !quantity_read(str_of(text), &q))
+		return;
+	if (q.nanos < 0)
+		check_invalid_text(e, path, text, "must be greater than or equal to 0");
+	if (strchr(name, '/') && !strstr(name, "kubernetes.io/") && q.nanos % 1000000000)
+		check_invalid_text(e, path, text, "must be an integer");
+	check_said_since(e, from, v);
+}
+
 /* What a node can overcommit is asked for up to its limit; another resource in full. */
 static void check_resources(struct field_errors *e, const char *path, const struct obj *resources)
 {
 	static const char *const lists[] = {"limits", "requests"};
 	const struct obj *limits = obj_get(resources, "limits");
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		OBJ_EACH (it, obj_get(resources, lists[i]))
-			check_container_resource(
-				e, arena_fmt(e->arena, "%s.%s[%s]", path, lists[i], it.key),
-				it.key);
+		OBJ_EACH (it, obj_get(resources, lists[i])) {
+			const char *at = arena_fmt(e->arena, "%s.%s[%s]", path, lists[i], it.key);
+			check_container_resource(e, at, it.key);
+			check_quantity(e, at, it.key, it.value);
+		}
 	OBJ_EACH (it, obj_get(resources, "requests")) {
 		struct quantity request, limit;
 		const char *text = obj_as_string(it.value);
@@ -239,6 +272,7 @@ static void check_container(const struct volumes *v, const char *path, const str
 	check_ports(e, path, obj_get(c, "ports"));
 	pod_check_env(e, path, c);
 	check_mounts(v, path, obj_get(c, "volumeMounts"));
+	check_propagation(e, check_below(e, path, "volumeMounts.mountPropagation"), c);
 	check_devices(v, path, obj_get(c, "volumeDevices"));
 	check_resources(e, check_below(e, path, "resources"), obj_get(c, "resources"));
 	pod_check_resize(e, path, c, v->never);

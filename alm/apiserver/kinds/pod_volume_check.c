@@ -187,6 +187,10 @@ static void check_form(struct field_errors *e, const char *path, const char *sou
 		check_files(e, path, obj_get(o, "items"));
 	} else if (strcmp(source, "projected") == 0)
 		check_mode(e, path, o, "defaultMode");
+	else if (strcmp(source, "fc") == 0 && !obj_len(obj_get(o, "targetWWNs")) &&
+		 !obj_len(obj_get(o, "wwids")))
+		check_required(e, check_below(e, path, "targetWWNs"),
+			       "must specify either targetWWNs or wwids, but not both");
 	else if (strcmp(source, "iscsi") == 0)
 		check_iscsi(e, path, o);
 	else if (strcmp(source, "flocker") == 0)

@@ -170,6 +170,17 @@ void quota_check_spec(struct field_errors *e, const struct obj *quota)
 	check_selector(e, obj_path(quota, "spec.scopeSelector.matchExpressions"), hard);
 }
 
+void quota_check_status(struct field_errors *e, const struct obj *quota)
+{
+	static const char *const fields[] = {"status.hard", "status.used"};
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		OBJ_EACH (it, obj_path(quota, fields[i])) {
+			const char *path = arena_fmt(e->arena, "%s[%s]", fields[i], it.key);
+			check_name(e, path, it.key);
+			check_amount(e, path, it.key, obj_as_string(it.value));
+		}
+}
+
 /* Sets: the order may change. */
 void quota_check_kept(struct field_errors *e, const struct obj *quota, const struct obj *before)
 {

@@ -7,6 +7,7 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/pod_check.h"
 #include "alm/apiserver/kinds/request_check.h"
+#include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/apiserver/kinds/selector_check.h"
 
 enum rule {
@@ -325,6 +326,8 @@ void rule_check(struct field_errors *e, const char *group, const char *plural, c
 		check_counts(e, kind, obj_get(o, "status"));
 	if (of_status && strcmp(kind, "namespaces.") == 0)
 		check_phase(e, o);
+	if (of_status && strcmp(kind, "resourcequotas.") == 0)
+		quota_check_status(e, o);
 	for (size_t i = 0; i < ARRAY_LEN(of_kinds); i++)
 		if (strcmp(of_kinds[i].kind, kind) == 0 &&
 		    cstr_has_prefix(of_kinds[i].path, "status.") == of_status)

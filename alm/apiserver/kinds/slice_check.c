@@ -49,6 +49,12 @@ static void too_long(struct field_errors *e, const char *path, const char *text,
 
 /* The name of what upstream can do and alm/obj/cel cannot is no fault of the expression: told are a text that is none,
  * and a value that is known to be no bool. */
+/* Is a name wrong that stands for nothing? Functions and members of devices are not all known here. */
+static bool is_unknown_name(const char *text, struct str errors)
+{
+	return !strchr(text, '(') && str_find(errors, STR("undeclared reference to '")) >= 0;
+}
+
 static void check_expression(struct field_errors *e, const char *path, const struct obj *v)
 {
 	const struct cel_var device = {.name = "device", .type = {.kind = CEL_DYN}};
@@ -67,7 +73,7 @@ static void check_expression(struct field_errors *e, const char *path, const str
 	struct cel_type is = {.kind = CEL_DYN};
 	struct cel_program *p = cel_parse(text, a, &b);
 	if (p)
-		cel_check_with(p, &vars, a, NULL, &is);
+		cel_check_with(p, &vars, a, &b, &is);
 	if (is.inner && is.inner->kind == CEL_ERROR)
 		is.inner = NULL; /* of anything */
 	if (!p)
@@ -76,6 +82,9 @@ static void check_expression(struct field_errors *e, const char *path, const str
 	else if (is.kind != CEL_BOOL && is.kind != CEL_DYN && is.kind != CEL_ERROR)
 		why = arena_fmt(a, "must evaluate to bool or the unknown type, not %s",
 				cel_type_text(&is, a));
+	else if (is_unknown_name(text, strbuf_str(&b)))
+		why = arena_fmt(a, "compilation failed: %.*s",
+				STR_ARG(str_clip(strbuf_str(&b), SHOWN_MAX)));
 	if (!why)
 		return;
 	struct str shown = str_clip(str_of(text), SHOWN_MAX);

@@ -244,10 +244,36 @@ void cel_report(const char *text, size_t at, const char *message, struct strbuf 
 	size_t end = start;
 	while (end < length && text[end] != '\n')
 		end++;
+	if (length == 0) { /* there is nothing to show */
+		strbuf_addf(b, "%sERROR: <input>:1:0: %s", b->len ? "\n" : "", message);
+		return;
+	}
 	struct str before = str_n(text + start, at > start ? at - start : 0);
 	size_t column = utf8_count(before);
 	strbuf_addf(b, "%sERROR: <input>:%zu:%zu: %s\n | %.*s\n | ", b->len ? "\n" : "", line,
 		    column + 1, message, (int)(end - start), text + start);
 	strbuf_pad(b, '.', column);
 	strbuf_addc(b, '^');
+}
+
+const char *cel_refusal(struct str text, const struct cel_token *t, size_t at, bool at_end,
+			struct arena *a)
+{
+	static const char operands[] =
+		"{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, "
+		"NUM_UINT, STRING, BYTES, IDENTIFIER}";
+	bool named = t->kind == TOKEN_PUNCT || t->kind == TOKEN_IDENT;
+	struct str is = named ? t->text : str_trim(str_n(text.ptr + t->at, at - t->at));
+	if (t->kind == TOKEN_END)
+		return arena_fmt(a, "Syntax error: mismatched input '<EOF>' expecting %s",
+				 operands);
+	/* Would what follows do in its place? */
+	struct cel_token next = cel_lex(text, &at, a);
+	bool starts = next.kind != TOKEN_END && next.kind != TOKEN_BAD &&
+		      (next.kind != TOKEN_PUNCT ||
+		       (next.text.len == 1 && strchr("[{(.-!", *next.text.ptr)));
+	bool extra = at_end ? next.kind == TOKEN_END : starts;
+	return arena_fmt(a, "Syntax error: %s input '%.*s' expecting %s",
+			 extra ? "extraneous" : "mismatched", STR_ARG(is),
+			 at_end ? "<EOF>" : operands);
 }

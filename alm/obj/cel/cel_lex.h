@@ -21,5 +21,8 @@ struct cel_token {
 
 /* The token at *at, which moves past it. */
 struct cel_token cel_lex(struct str text, size_t *at, struct arena *a);
+/* What is said of t, behind which at is, where an operand has to stand or, at_end, nothing. */
+const char *cel_refusal(struct str text, const struct cel_token *t, size_t at, bool at_end,
+			struct arena *a);
 
 #endif

@@ -37,16 +37,10 @@ static struct cel_node *unexpected(struct parser *p)
 		    arena_fmt(p->a, "Syntax error: mismatched input '%.*s'", STR_ARG(text)));
 }
 
-/* Where an operand has to stand. */
-static struct cel_node *no_operand(struct parser *p)
+/* Where an operand has to stand, or nothing. */
+static struct cel_node *refused(struct parser *p, bool at_end)
 {
-	if (p->token.kind != TOKEN_END)
-		return unexpected(p);
-	return fail(
-		p, p->token.at,
-		"Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', "
-		"'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, "
-		"IDENTIFIER}");
+	return fail(p, p->token.at, cel_refusal(p->text, &p->token, p->at, at_end, p->a));
 }
 
 static bool is(const struct parser *p, const char *punct)
@@ -247,7 +241,7 @@ static struct cel_node *primary(struct parser *p)
 		n = expression(p);
 		return n && expect(p, ")") ? n : NULL;
 	}
-	return no_operand(p);
+	return refused(p, false);
 }
 
 /* a.?b */
@@ -481,8 +475,8 @@ struct cel_program *cel_parse(const char *text, struct arena *a, struct strbuf *
 	}
 	advance(&p);
 	struct cel_node *root = expression(&p);
-	if (root && p.token.kind != TOKEN_END)
-		unexpected(&p);
+	if (root && !p.failed && p.token.kind != TOKEN_END)
+		refused(&p, true);
 	if (!root || p.failed)
 		return NULL;
 	struct cel_program *program = ARENA_NEW(a, struct cel_program);

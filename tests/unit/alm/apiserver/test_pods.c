@@ -133,6 +133,46 @@ static void test_pods__approval_writes_conditions_alone(void **state)
 	assert_int_equal(obj_len(obj_path(a.json, "status.conditions")), 1);
 }
 
+/* Nobody says who he is, nor changes what he asked. */
+static void test_pods__a_request_is_of_who_asks(void **state)
+{
+	(void)state;
+	struct answer a = expect(
+		201, "POST", CSRS,
+		"{\"metadata\":{\"name\":\"dora\"},\"spec\":{\"request\":\"" REQUEST
+		"\",\"signerName\":\"a.b/c\",\"usages\":[\"client auth\"],\"username\":\"x\","
+		"\"groups\":[\"x\"],\"extra\":{\"x\":[\"y\"]}}}");
+	const char *who = obj_str(a.json, "spec.username");
+	assert_non_null(who);
+	assert_string_not_equal(who, "x");
+	assert_string_not_equal(obj_as_string(obj_at(obj_path(a.json, "spec.groups"), 0)), "x");
+	assert_null(obj_path(a.json, "spec.extra.x"));
+	assert_null(obj_path(a.json, "metadata.managedFields"));
+	a = expect(200, "PUT", CSRS "/dora",
+		   "{\"metadata\":{\"name\":\"dora\"},\"spec\":{\"signerName\":\"d.e/f\"}}");
+	assert_string_equal(obj_str(a.json, "spec.signerName"), "a.b/c");
+}
+
+/* What the plugins of a 1.36 add: tolerations, a taint; and the phase that a claim begins with. */
+static void test_pods__what_plugins_add(void **state)
+{
+	(void)state;
+	make_pod("e", "True");
+	struct answer a = expect(200, "GET", PODS "/e", NULL);
+	const struct obj *list = obj_path(a.json, "spec.tolerations");
+	assert_int_equal(obj_len(list), 2);
+	assert_string_equal(obj_str(obj_at(list, 1), "key"), "node.kubernetes.io/unreachable");
+	assert_int_equal(obj_i64(obj_at(list, 1), "tolerationSeconds", 0), 300);
+	a = expect(201, "POST", "/api/v1/nodes", "{\"metadata\":{\"name\":\"fresh\"}}");
+	list = obj_path(a.json, "spec.taints");
+	assert_int_equal(obj_len(list), 1);
+	assert_string_equal(obj_str(obj_at(list, 0), "key"), "node.kubernetes.io/not-ready");
+	a = expect(201, "POST", "/api/v1/namespaces/default/persistentvolumeclaims",
+		   "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],"
+		   "\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}}");
+	assert_string_equal(obj_str(a.json, "status.phase"), "Pending");
+}
+
 static void test_pods__ephemeral_containers_are_added_by_their_own_path(void **state)
 {
 	(void)state;
@@ -203,6 +243,8 @@ int main(void)
 		TEST(eviction_keeps_to_the_budget),
 		TEST(binding_gives_a_node_once),
 		TEST(approval_writes_conditions_alone),
+		TEST(a_request_is_of_who_asks),
+		TEST(what_plugins_add),
 		TEST(ephemeral_containers_are_added_by_their_own_path),
 		TEST(what_controllers_look_for),
 	};

@@ -111,6 +111,26 @@ static const struct row whole[] = {
 	 "form "
 	 "'example.com/signer-name', spec.expirationSeconds: Invalid value: 1: may not specify a "
 	 "duration less than 600 seconds (10 minutes)]"},
+	{"", "pods",
+	 "{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"resources\":{\"limits\":{"
+	 "\"a.b/c\":\"1500m\"},\"requests\":{\"cpu\":\"-1\"}}}],\"volumes\":[{\"name\":\"v\","
+	 "\"fc\":{}}]}}",
+	 "[spec.volumes[0].fc.targetWWNs: Required value: must specify either targetWWNs or wwids, "
+	 "but "
+	 "not both, spec.containers[0].resources.limits[a.b/c]: Invalid value: \"1500m\": must be "
+	 "an "
+	 "integer, spec.containers[0].resources.requests[cpu]: Invalid value: \"-1\": must be "
+	 "greater "
+	 "than or equal to 0]"},
+	{"", "replicationcontrollers",
+	 "{\"spec\":{\"selector\":{\"a\":\"-\"},\"template\":{\"metadata\":{\"labels\":{\"a\":\"-"
+	 "\"}},"
+	 "\"spec\":{" POD "}}}}",
+	 "spec.template.labels: Invalid value: \"-\": a valid label must be an empty string or "
+	 "consist "
+	 "of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
+	 "character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
+	 "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"},
 	{"storage.k8s.io", "volumeattachments",
 	 "{\"spec\":{\"attacher\":\"a.b\",\"nodeName\":\"n\",\"source\":{\"inlineVolumeSpec\":{}}}"
 	 "}",
