@@ -140,6 +140,40 @@ static void test_bundle__no_message_has_a_value_of_a_secret(void **state)
 	unit_fixture_release(&x.u);
 }
 
+/* Its source is read each interval, sooner where the clock was set back, and when somebody has pushed. */
+static void test_bundle__when_its_source_is_read(void **state)
+{
+	(void)state;
+	struct fixture x;
+	fixture_init(&x);
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Succeeded\"}");
+	(void)pass(&x);
+	assert_int_equal(view_fake_works(&x.u.f, &read_work), 0);
+	int64_t left = x.u.f.plan.requeue_after_ns;
+	assert_true(left >= NS_PER_S);
+	x.u.f.view.now_ns += left - 1;
+	(void)pass(&x);
+	assert_int_equal(view_fake_works(&x.u.f, &read_work), 0);
+	x.u.f.view.now_ns++;
+	(void)pass(&x);
+	const struct action *a = view_fake_work(&x.u.f, &read_work);
+	assert_non_null(a);
+	assert_string_equal(a->key, "b");
+	assert_string_equal(a->id, "read:u:1");
+	assert_string_equal(obj_str(a->body, "metadata.uid"), "u");
+	assert_ptr_equal(a->subject, a->body);
+	x.u.f.view.now_ns -= left + 1;
+	(void)pass(&x);
+	assert_int_equal(view_fake_works(&x.u.f, &read_work), 1);
+	x.u.f.view.now_ns++;
+	(void)pass(&x);
+	assert_int_equal(view_fake_works(&x.u.f, &read_work), 0);
+	x.now.hooked = true;
+	(void)pass(&x);
+	assert_int_equal(view_fake_works(&x.u.f, &read_work), 1);
+	unit_fixture_release(&x.u);
+}
+
 static void test_bundle__degraded_and_well_again(void **state)
 {
 	(void)state;
@@ -362,6 +396,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bundle__no_message_has_a_value_of_a_secret),
+		cmocka_unit_test(test_bundle__when_its_source_is_read),
 		cmocka_unit_test(test_bundle__degraded_and_well_again),
 		cmocka_unit_test(test_bundle__degraded_until_it_was_looked_at),
 		cmocka_unit_test(test_bundle__paused_and_found_by_a_restart),

@@ -191,6 +191,14 @@ static void test_unit_sweep__a_delete_that_is_refused_is_told(void **state)
 	assert_int_equal(deletes(&w), 0);
 	assert_string_equal(obj_str(orphan(&w, 0), "message"),
 			    "it could not be deleted: you may not");
+	later(&w, NS_PER_MIN - 1);
+	listed(&w, "[" STRAY("s") "]");
+	assert_int_equal(deletes(&w), 0);
+	later(&w, 1);
+	listed(&w, "[" STRAY("s") "]");
+	assert_int_equal(deletes(&w), 1);
+	assert_string_equal(obj_str(orphan(&w, 0), "message"),
+			    "it could not be deleted: you may not");
 	unit_fixture_release(&w.x);
 }
 
