@@ -31,7 +31,7 @@ static struct obj *object_need(const struct obj *q)
 {
 	struct str kind, rest, ns, name;
 	const char *ref = obj_str(q, "ref");
-	if (!ref || !str_cut(str_of(ref), '/', &kind, &rest) || !str_cut(rest, '/', &ns, &name) ||
+	if (!str_cut(str_of(ref), '/', &kind, &rest) || !str_cut(rest, '/', &ns, &name) ||
 	    !kind.len || !name.len)
 		return NULL;
 	struct obj *need = obj_map();

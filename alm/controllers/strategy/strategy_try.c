@@ -16,7 +16,7 @@ static const struct unit_entry *kept_definition(const struct install_plan *p,
 {
 	for (size_t i = 0; e->resource && i < p->n; i++) {
 		const struct unit_entry *d = &p->entries[i];
-		if (d->is_crd && cstr_eq(obj_str(d->object, "spec.group"), e->resource->group) &&
+		if (cstr_eq(obj_str(d->object, "spec.group"), e->resource->group) &&
 		    cstr_eq(obj_str(d->object, "spec.names.kind"), e->kind) &&
 		    install_plan_keeps_newer(d, p->version))
 			return d;
@@ -53,8 +53,8 @@ static const char *refusals(struct strategy_pass *s, const struct tries *t,
 {
 	const char *text = NULL;
 	for (size_t i = 0; i < obj_len(refused); i++) {
-		int64_t at = obj_i64(obj_at(refused, i), "index", -1);
-		if (at >= 0 && (size_t)at < t->n)
+		uint64_t at = (uint64_t)obj_i64(obj_at(refused, i), "index", -1);
+		if (at < t->n)
 			text = arena_fmt(s->v->a, "%s%s%s: %s", text ? text : "", text ? "; " : "",
 					 unit_entry_text(t->entries[at], s->v->a),
 					 obj_str(obj_at(refused, i), "message"));

@@ -179,6 +179,46 @@ static void test_uninstall__what_is_the_apps_goes_in_order(void **state)
 	view_fake_release(&w.f);
 }
 
+static const char *record_status(struct world *w, int n)
+{
+	static const struct resource secrets = {"", "v1", "secrets", "Secret", true};
+	const struct obj *o = NULL;
+	(void)view_live(&w->f.view, &secrets, "n",
+			arena_fmt(w->f.a, "sh.helm.release.v1.etcd.v%d", n), &o);
+	return meta_label(o, "status");
+}
+
+/* helm reads of the newest record alone that the release is going; none is left. */
+static void test_uninstall__the_newest_record_says_so(void **state)
+{
+	(void)state;
+	struct world w;
+	begin(&w);
+	for (int n = 1; n <= 3; n++) {
+		struct obj *rows = obj_list();
+		has(&w, rows, "ConfigMap", "c", 3, "etcd");
+		planned(&w, n, rows, "n");
+		view_fake_live(
+			&w.f,
+			arena_fmt(w.f.a,
+				  "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{"
+				  "\"name\":\"sh.helm.release.v1.etcd.v%d\",\"namespace\":\"n\","
+				  "\"uid\":\"r%d\",\"labels\":{\"status\":\"superseded\"}}}",
+				  n, n));
+	}
+	for (int i = 0; i < PASSES_MAX && cstr_eq(record_status(&w, 3), "superseded"); i++)
+		(void)pass(&w);
+	assert_string_equal(record_status(&w, 3), "uninstalling");
+	assert_string_equal(record_status(&w, 2), "superseded");
+	assert_string_equal(record_status(&w, 1), "superseded");
+	assert_string_equal(w.deleted, "");
+	run(&w);
+	for (int n = 1; n <= 3; n++)
+		assert_null(record_status(&w, n));
+	assert_non_null(strstr(w.deleted, "ConfigMap/c "));
+	view_fake_release(&w.f);
+}
+
 /* What a version left that failed, or that is superseded, goes as well; what several list is asked for once: of a second
  * delete the log would keep a failure. */
 static void test_uninstall__objects_of_every_version_go(void **state)
@@ -315,6 +355,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_uninstall__what_is_the_apps_goes_in_order),
+		cmocka_unit_test(test_uninstall__the_newest_record_says_so),
 		cmocka_unit_test(test_uninstall__objects_of_every_version_go),
 		cmocka_unit_test(test_uninstall__nothing_goes_before_all_is_known),
 		cmocka_unit_test(test_uninstall__a_finalizer_holds_what_comes_after),

@@ -8,6 +8,7 @@
 #include "alm/controllers/strategy/strategy_try.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/condition.h"
+#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/view_fake.h"
 
@@ -176,6 +177,8 @@ static void test_strategy_try__a_refusal_blocks_and_is_tried_again(void **state)
 	assert_int_equal(w.s.phase, PHASE_BLOCKED);
 	assert_int_equal(w.f.plan.requeue_after_ns, NS_PER_MIN);
 	assert_int_equal(obj_len(w.s.steps), 1);
+	CLEANUP(xfreep) char *steps = json_text(w.s.steps);
+	assert_non_null(strstr(steps, "kubectl patch apptype etcd "));
 	const struct obj *c = condition_find(w.s.conditions, "PlanReady");
 	assert_string_equal(obj_str(c, "status"), "False");
 	assert_string_equal(obj_str(c, "reason"), "RollbackRefused");
