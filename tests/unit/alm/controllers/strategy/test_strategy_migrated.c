@@ -74,6 +74,9 @@ static void test_strategy_migrated__who_asked_is_that_of_the_last_one(void **sta
 	(void)state;
 	is_said(FROM("v2", "1") "," FROM("v1", "2") "," FROM("v3", "2") BY("bob"), "\"v2\"",
 		"True " TOLD "v1, v3, since 2030-01-02T00:00:00Z; asked for by bob");
+	/* what is no text says nothing */
+	is_said(FROM("v3", "2") ",\"app.coreos.com/migrated-from.v1\":5" BY("bob"), "\"v2\"",
+		"True " TOLD "v3, since 2030-01-02T00:00:00Z; asked for by bob");
 	is_said(FROM("v1", "1") "," FROM("v3", "2") BY("bob"), "\"v2\"",
 		"True " TOLD "v3, since 2030-01-02T00:00:00Z; asked for by bob");
 }
