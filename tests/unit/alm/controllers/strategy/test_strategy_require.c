@@ -166,6 +166,11 @@ static void test_strategy_require__objects_are_looked_up(void **state)
 	assert_int_equal(run(&w), ENDED);
 	w.f.view.now_ns++; /* somebody may have brought it */
 	assert_int_equal(run(&w), WAITING);
+	struct obj *other = obj_keep(w.f.a, obj_copy(w.ref.o));
+	obj_set_path(other, "spec.requirements", obj_ref(view_fake_obj(&w.f, "[" OBJECT("c") "]")));
+	w.ref.o = other; /* another question */
+	assert_int_equal(run(&w), WAITING);
+	assert_string_not_equal(asked(&w, &ask_work), id);
 	w.app.account.user = "others"; /* may see other things */
 	assert_int_equal(run(&w), WAITING);
 	assert_string_not_equal(asked(&w, &ask_work), id);
@@ -192,11 +197,14 @@ static void test_strategy_require__permissions_are_reviewed(void **state)
 	view_fake_outcome(&w.f, id, "{}");
 	assert_int_equal(run(&w), DONE);
 	error_set(&err, E_FORBIDDEN, "not all");
+	assert_string_equal(w.s.lacks, "optional: CRD as.x.io is missing");
+	w.s.lacks = NULL;
 	stash_put(w.f.stash, id, &err, STR_NONE,
 		  obj_copy(view_fake_obj(&w.f, "{\"denied\":[1,3,-1]}")), w.f.view.now_ns);
 	assert_int_equal(run(&w), ENDED);
 	assert_string_equal(w.s.message,
 			    "Permission get,list deployments.apps is not given to them");
+	assert_string_equal(w.s.lacks, "optional: CRD as.x.io is missing");
 	stash_put(w.f.stash, id, &err, STR_NONE,
 		  obj_copy(view_fake_obj(&w.f, "{\"denied\":[0,2]}")), w.f.view.now_ns);
 	assert_int_equal(run(&w), ENDED);

@@ -82,6 +82,9 @@ static const struct row rows[] = {
 	 "{\"items\":[]}", ",\"value\":{\"items\":[]}}"},
 	{"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"namespace\":\"\"}", "/api/v1/configmaps*",
 	 200, "{\"items\":[]}", ",\"value\":{\"items\":[]}}"},
+	{"{\"kind\":\"configmaps\",\"namespace\":\"n\",\"name\":\"c\"}", MAPS "/c", 200, "{}",
+	 ",\"value\":{}}"},                                             /* what a person wrote */
+	{"{\"zone\":\"Etc/UTC\"}", NULL, 0, NULL, ",\"value\":\"VFpp"}, /* TZif */
 	{"{\"zone\":\"Etc/Nowhere\"}", NULL, 0, NULL, ",\"value\":null}"},
 };
 
@@ -110,6 +113,36 @@ static void test_work_ask__the_answers(void **state)
 			work_fixture_release(&f);
 		else
 			work_fixture_drop(&f);
+	}
+}
+
+/* They are the template's, which shall fail: no retry makes them smaller, or the kind known. */
+static void test_work_ask__what_no_answer_can_be(void **state)
+{
+	static const char unknown[] = "{\"apiVersion\":\"x.io/v1\",\"kind\":\"X\",\"name\":\"x\"}";
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct work_fixture f;
+		begin(&f);
+		if (i) { /* it may have come since, so the kinds are read again */
+			fake_answer(f.transport, "GET", "/apis", 200, "{\"items\":[]}");
+			fake_answer(f.transport, "GET", "/api", 200,
+				    "{\"kind\":\"APIGroupDiscoveryList\",\"items\":[]}");
+		} else {
+			fake_lose(f.transport, "GET", MAPS "/a");
+			fake_code(f.transport, E_LIMIT);
+		}
+		CLEANUP(strbuf_release) struct strbuf needs = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_addf(&needs, "[%s,{\"zone\":\"Etc/Nowhere\"}]",
+			    i ? unknown : "{" NEED ",\"name\":\"a\"}");
+		const char *got = ask_as(&f, needs.buf, true);
+		assert_non_null(
+			strstr(got, i ? "\"error\":\"unable to get apiresource from "
+					"unstructured: x.io/v1, Kind=X: "
+				      : "\"error\":\"RenderLimit: the answers have more than "
+					"16 MiB\",\"large\":true}"));
+		assert_non_null(strstr(got, "},{\"zone\":\"Etc/Nowhere\",\"value\":null}]"));
+		work_fixture_release(&f);
 	}
 }
 
@@ -150,6 +183,7 @@ int main(void)
 		cmocka_unit_test(test_work_ask__the_answers),
 		cmocka_unit_test(test_work_ask__what_alm_may_not_is_an_error),
 		cmocka_unit_test(test_work_ask__one_after_the_other),
+		cmocka_unit_test(test_work_ask__what_no_answer_can_be),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
