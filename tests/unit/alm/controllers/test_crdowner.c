@@ -15,7 +15,7 @@
 	"\"kube-system\",\"uid\":\"sys\"}}"
 #define OWNER(kind, name, uid)                                                                     \
 	"{\"apiVersion\":\"g/v1\",\"kind\":\"" kind "\",\"name\":\"" name "\",\"uid\":\"" uid "\"" \
-											      "}"
+	"}"
 
 static void put_crd(struct view_fake *f, const char *annotations, const char *owners)
 {
