@@ -190,7 +190,7 @@ static int check_object(const struct obj *o, struct error *err)
 		return error_set(err, E_CORRUPT,
 				 "json: cannot unmarshal %s into Go value of type "
 				 "map[string]interface {}",
-				 obj_type(o) == OBJ_BOOL ? "bool" : obj_type_name(obj_type(o)));
+				 review_go_name(obj_type(o)));
 	if (*text(o, "kind"))
 		return 0;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 22);

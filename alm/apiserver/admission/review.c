@@ -118,6 +118,11 @@ static int check_kind(const struct obj *o, const char *version, struct arena *a,
 	return bare ? invalid(err, fault) : failed(err, fault);
 }
 
+const char *review_go_name(enum obj_type type)
+{
+	return type == OBJ_INT ? "number" : type == OBJ_BOOL ? "bool" : obj_type_name(type);
+}
+
 /* Of the first byte that is no base64. */
 static size_t base64_fault(struct str s)
 {
@@ -146,7 +151,7 @@ static int read_patch(const struct obj *response, struct arena *a, struct review
 		return error_set(err, E_INVALID,
 				 "received undecodable patch in webhook response: json: cannot "
 				 "unmarshal %s into Go value of type jsonpatch.Patch",
-				 obj_type_name(obj_type(o)));
+				 review_go_name(obj_type(o)));
 	if (obj_len(o) && type && !cstr_eq(type, "JSONPatch"))
 		return error_set(err, E_INVALID, "unsupported patch type \"%s\"", type);
 	ret->patch = obj_len(o) ? o : NULL;
@@ -196,8 +201,7 @@ static int check_types(const struct obj *response, struct error *err)
 				err, E_INVALID,
 				"failed to call webhook: json: cannot unmarshal %s into Go struct "
 				"field AdmissionResponse.response.%s of type %s",
-				is == OBJ_BOOL ? "bool" : obj_type_name(is), members[i].key,
-				members[i].go);
+				review_go_name(is), members[i].key, members[i].go);
 	}
 	return 0;
 }
@@ -216,9 +220,7 @@ static const char *no_object(enum obj_type type, struct arena *a)
 			 "into Go value of type struct { APIVersion string "
 			 "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
 			 "\"json:\\\"kind,omitempty\\\"\" }",
-			 type == OBJ_ABSENT ? "string"
-			 : type == OBJ_BOOL ? "bool"
-					    : obj_type_name(type));
+			 type == OBJ_ABSENT ? "string" : review_go_name(type));
 }
 
 const struct obj *review_parse(struct str body, struct arena *a, const char **why)

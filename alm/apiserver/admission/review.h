@@ -29,6 +29,8 @@ struct review_answer {
 
 /* As client-go words an answer that is no success; NULL: it is one. */
 const char *review_http_fault(int status, struct arena *a);
+/* As Go's JSON calls what it cannot take: "number", also of one without a fraction. */
+const char *review_go_name(enum obj_type type);
 /* The body, which is to be a review of that kind; of the arena. NULL: *why says why it is none. */
 const struct obj *review_parse(struct str body, struct arena *a, const char **why);
 
