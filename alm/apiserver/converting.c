@@ -360,8 +360,6 @@ struct text *converting_known(struct apiserver *s, const struct kind *k, struct 
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
 	struct request scratch = {.server = s, .arena = a, .kind = k};
-	if (!converting_is_needed(k) || t->stamp == k->stamp)
-		return text_ref(t);
 	const struct obj *o = converting_as_stored(&scratch, t);
 	if (!o || is_in_form(k, o, a))
 		return text_ref(t);

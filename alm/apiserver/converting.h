@@ -53,7 +53,7 @@ int converting_prepare(struct request *r, const struct obj *o, struct text *befo
 /* What the request was told is given back, but for what is charged: it is answered, and not over. */
 void converting_forget(struct request *r);
 
-/* As k shows it, of what was converted lately; owned; NULL: that is not known. */
+/* As k, which needs it, shows it, of what was converted lately; owned; NULL: that is not known. */
 struct text *converting_known(struct apiserver *s, const struct kind *k, struct text *t);
 /* The same for an answer: of the arena, t itself where it is not known. */
 struct text *converting_shown(struct request *r, struct text *t);

@@ -124,11 +124,17 @@ int options_delete(struct request *r, const struct obj *body, struct delete_opti
 	if (!policy)
 		policy = request_query(r, "propagationPolicy");
 	const char *orphan = request_query(r, "orphanDependents");
+	bool old_form = orphan || obj_is_set(obj_get(body, "orphanDependents"));
+	if (policy && old_form)
+		return fail_options(r, "DeleteOptions", FIELD_INVALID, "propagationPolicy", err,
+				    "Invalid value: \"%s\": orphanDependents and "
+				    "deletionPropagation cannot be both set",
+				    policy);
 	if (dry_run_value(r, "DeleteOptions", dry ? dry : request_query(r, "dryRun"), &ret->dry_run,
 			  err) < 0 ||
 	    propagation_value(r, policy, &ret->propagation, err) < 0)
 		return -err->code;
-	if (!policy && (orphan || obj_has(body, "orphanDependents")))
+	if (old_form)
 		ret->propagation = is_true(orphan) || obj_flag(body, "orphanDependents", false)
 					   ? PROPAGATE_ORPHAN
 					   : PROPAGATE_BACKGROUND;
@@ -155,8 +161,8 @@ static const struct field_row field_rows[] = {
 	{"", "namespaces", "status.phase"},
 	{"", "secrets", "type"},
 	{"", "pods",
-	 "spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName status.phase "
-	 "status.podIP status.nominatedNodeName"},
+	 "spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName spec.host "
+	 "spec.hostNetwork status.phase status.podIP status.nominatedNodeName"},
 	{"", "nodes", "spec.unschedulable"},
 	{"", "services", "spec.clusterIP spec.type"},
 	{"", "replicationcontrollers", "status.replicas"},
@@ -194,10 +200,28 @@ struct asked_of {
 	char number[24];
 };
 
+/* Fields of built-in kinds, whose groups have no dot, that stand elsewhere or are never absent. */
+static const struct {
+	const char *field, *path, *absent;
+} shown_fields[] = {
+	{"spec.host", "spec.nodeName", ""},
+	{"spec.hostNetwork", "spec.hostNetwork", "false"},
+	{"spec.unschedulable", "spec.unschedulable", "false"},
+	{"status.replicas", "status.replicas", "0"},
+	{"status.successful", "status.succeeded", "0"},
+};
+
 static const char *options_field(struct asked_of *of, const char *field)
 {
 	const struct obj *o = of->o;
+	const char *api = meta_api_version(o), *absent = "";
 	int64_t n;
+	for (size_t i = 0; i < ARRAY_LEN(shown_fields) && !(api && strchr(api, '.')); i++)
+		if (cstr_eq(shown_fields[i].field, field)) {
+			field = shown_fields[i].path;
+			absent = shown_fields[i].absent;
+			break;
+		}
 	if (cstr_eq(field, "source")) {
 		const char *c = obj_str(o, "source.component");
 		if (!c || !*c)
@@ -212,7 +236,7 @@ static const char *options_field(struct asked_of *of, const char *field)
 		return of->number;
 	}
 	const char *s = obj_as_string(v);
-	return s ? s : "";
+	return s ? s : absent;
 }
 
 static const char *field_value(void *arg, const char *field)

@@ -87,7 +87,6 @@ static int replace(struct injected_ca *c, struct error *err)
 		return -err->code;
 	}
 	note_bundle(c);
-	c->in_place_ns = NEVER;
 	log_info("a new CA signs", "ca", c->c.name, "object", c->c.object);
 	return 0;
 }

@@ -84,11 +84,11 @@ static void add_machine(struct strbuf *b)
 		strbuf_addf(b, " %s", host);
 }
 
+/* out stays as it is where that is not known. */
 static void find_place(char out[SHA256_HEX])
 {
 	char boot[LINK_MAX];
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	(void)snprintf(out, SHA256_HEX, UNKNOWN);
 	if (!is_our_proc() || !read_text("/proc/sys/kernel/random/boot_id", boot, sizeof(boot)))
 		return;
 	strbuf_addstr(&b, str_trim(str_of(boot)));
@@ -102,7 +102,7 @@ static void find_place(char out[SHA256_HEX])
 
 const char *process_id(struct loop *l, struct arena *a)
 {
-	char host[HOST_MAX + 1] = "", place[SHA256_HEX];
+	char host[HOST_MAX + 1] = "", place[SHA256_HEX] = UNKNOWN;
 	uint32_t random;
 	struct process_stat self = {0};
 	bool known = gethostname(host, sizeof(host) - 1) == 0 && *host;
@@ -128,7 +128,7 @@ static bool cut_last(struct str *text, struct str *ret)
 
 bool process_id_is_dead(const char *text)
 {
-	char place[SHA256_HEX], path[LINK_MAX];
+	char place[SHA256_HEX] = UNKNOWN, path[LINK_MAX];
 	struct str rest = str_of(text), random, where, began, number;
 	struct process_stat now = {0};
 	int64_t pid, start;

@@ -71,6 +71,42 @@ static void test_pods__what_needs_a_kubelet_is_refused_with_the_reason(void **st
 	assert_true(str_contains(a.body, STR("pods \\\"nope\\\" not found")));
 }
 
+/* Whose Pods are simulated has one line for each of its containers. */
+static void test_pods__what_is_simulated_has_a_log_of_one_line(void **state)
+{
+	static const struct {
+		const char *target;
+		int status;
+		const char *says;
+	} rows[] = {
+		{PODS "/one/log", 200, "pod one, container c: simulated"},
+		{PODS "/one/log?container=", 200, "pod one, container c: simulated"},
+		{PODS "/one/log?container=no", 400, "container no is not valid for pod one"},
+		{PODS "/two/log", 400,
+		 "a container name must be specified for pod two, choose one of: [a b]"},
+		{PODS "/two/log?container=b", 200, "pod two, container b: simulated"},
+		{PODS "/two/log?container=i", 200, "pod two, container i: simulated"},
+		{PODS "/none/log", 404, "not found"},
+	};
+	(void)state;
+	apifake_free(f);
+	f = apifake_new(&(struct apifake_options){.simulate = true});
+	expect(201, "POST", PODS,
+	       "{\"metadata\":{\"name\":\"one\"},\"spec\":{\"containers\":[{\"name\":\"c\","
+	       "\"image\":"
+	       "\"i\"}]}}");
+	expect(201, "POST", PODS,
+	       "{\"metadata\":{\"name\":\"two\"},\"spec\":{\"containers\":[{\"name\":\"a\","
+	       "\"image\":"
+	       "\"i\"},{\"name\":\"b\",\"image\":\"i\"}],\"initContainers\":[{\"name\":\"i\","
+	       "\"image\":\"i\"}]}}");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct answer a = expect(rows[i].status, "GET", rows[i].target, NULL);
+		if (!str_contains(a.body, str_of(rows[i].says)))
+			fail_msg("%s: %.*s", rows[i].target, STR_ARG(a.body));
+	}
+}
+
 static void test_pods__eviction_keeps_to_the_budget(void **state)
 {
 	(void)state;
@@ -240,6 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_pods__##name, setup, teardown)
 		TEST(what_needs_a_kubelet_is_refused_with_the_reason),
+		TEST(what_is_simulated_has_a_log_of_one_line),
 		TEST(eviction_keeps_to_the_budget),
 		TEST(binding_gives_a_node_once),
 		TEST(approval_writes_conditions_alone),

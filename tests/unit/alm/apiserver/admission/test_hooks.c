@@ -100,6 +100,28 @@ static void test_hooks__a_write_waits_and_others_do_not(void **state)
 	assert_int_equal(apifake_answer(f, a).status, 201);
 }
 
+/* Those that are asked at once are asked once each, whichever answers first. */
+static void test_hooks__each_is_asked_once(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = fake_new(false, false);
+	configure(f, false, "v", URL("v"), "");
+	configure(f, false, "w", URL("w"), "");
+	configure(f, false, "x", URL("x"), "");
+	hook_fake_answer("/", 200, YES);
+	hook_fake_hold(true);
+	size_t a = apifake_send(f, "POST", MAPS, NULL, MAP("a", ""));
+	for (size_t left = 3; left; left--) {
+		apifake_run(f);
+		assert_int_equal(hook_fake_waiting(), left);
+		assert_int_equal(hook_fake_calls(), 3);
+		hook_fake_release(1);
+	}
+	apifake_run(f);
+	assert_int_equal(apifake_answer(f, a).status, 201);
+	assert_int_equal(hook_fake_calls(), 3);
+}
+
 /* A name that was drawn is the one that was asked about, and time has not passed for the object. */
 static void test_hooks__what_is_drawn_stays(void **state)
 {
@@ -645,6 +667,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hooks__a_write_waits_and_others_do_not),
+		cmocka_unit_test(test_hooks__each_is_asked_once),
 		cmocka_unit_test(test_hooks__what_is_drawn_stays),
 		cmocka_unit_test(test_hooks__what_changed_is_asked_again),
 		cmocka_unit_test(test_hooks__what_changes_all_the_time_is_a_conflict),

@@ -151,7 +151,9 @@ static void test_approval__what_is_blocked_is_not_approved(void **state)
 	static const char *const phases[] = {"{\"status\":{\"phase\":\"Blocked\"}}",
 					     "{\"status\":{\"phase\":\"AwaitingApproval\"}}"};
 	expect(apifake_do_type(f, "PATCH", ONE "/status", MERGE, phases[0]), 200, NULL);
-	expect(as(f, "alice", MERGE, approve), 422, words);
+	struct answer no = as(f, "alice", MERGE, approve);
+	expect(no, 422, words);
+	assert_string_equal(obj_str(no.json, "details.causes[0].reason"), "FieldValueForbidden");
 	is_by(as(f, "alice", MERGE, "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}"), NULL);
 	expect(apifake_do_type(f, "PATCH", ONE "/status", MERGE, phases[1]), 200, NULL);
 	is_by(as(f, "alice", MERGE, approve), "alice");
