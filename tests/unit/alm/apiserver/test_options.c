@@ -36,89 +36,85 @@ static int teardown(void **state)
 	return 0;
 }
 
+static const struct {
+	const char *method, *target, *body;
+	int status;
+	const char *message; /* NULL: whatever */
+} faults[] = {
+	{"DELETE", CMS "/c?dryRun=Nope", NULL, 422,
+	 GONE "dryRun: Unsupported value: []string{\"Nope\"}: supported values: \"All\""},
+	{"DELETE", CMS "/c", "{\"dryRun\":[\"Nope\"]}", 422,
+	 GONE "dryRun: Unsupported value: []string{\"Nope\"}: supported values: \"All\""},
+	{"DELETE", CMS "/c?propagationPolicy=Nope", NULL, 422,
+	 GONE "propagationPolicy: Unsupported value: \"Nope\": supported values: "
+	      "\"Foreground\", \"Background\", \"Orphan\", \"nil\""},
+	{"DELETE", CMS "/c", "{\"propagationPolicy\":\"Background\",\"orphanDependents\":true}",
+	 422,
+	 GONE "propagationPolicy: Invalid value: \"Background\": orphanDependents and "
+	      "deletionPropagation cannot be both set"},
+	{"DELETE", CMS "/c?propagationPolicy=Orphan&orphanDependents=false", NULL, 422,
+	 GONE "propagationPolicy: Invalid value: \"Orphan\": orphanDependents and "
+	      "deletionPropagation cannot be both set"},
+	{"DELETE", CMS "/c?dryRun=All",
+	 "{\"propagationPolicy\":\"Background\",\"orphanDependents\":null}", 200, NULL},
+	{"POST", CMS "?dryRun=All&fieldValidation=Nope", "{\"metadata\":{\"name\":\"d\"}}", 422,
+	 MADE "fieldValidation: Unsupported value: \"Nope\": supported values: \"\", "
+	      "\"Ignore\", \"Strict\", \"Warn\""},
+	{"POST", CMS "?dryRun=All&fieldManager=" X64 X64, "{\"metadata\":{\"name\":\"d\"}}", 201,
+	 NULL},
+	{"POST", CMS "?dryRun=All&fieldManager=" X64 X64 "x", "{\"metadata\":{\"name\":\"d\"}}",
+	 422, MADE "fieldManager: Too long: may not be more than 128 bytes"},
+	{"POST", CMS "?dryRun=All&fieldManager=a%1fb", "{\"metadata\":{\"name\":\"d\"}}", 422,
+	 NULL},
+	{"POST", CMS "?dryRun=All&fieldManager=a%7fb", "{\"metadata\":{\"name\":\"d\"}}", 422,
+	 NULL},
+	{"POST", CMS "?dryRun=All&fieldManager=a%20b", "{\"metadata\":{\"name\":\"d\"}}", 201,
+	 NULL},
+	{"PATCH", CMS "/c?force=true", "{}", 422,
+	 PATCH "force: Forbidden: may not be specified for non-apply patch"},
+	{"GET", CMS "?sendInitialEvents=true", NULL, 422,
+	 LIST "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list"},
+	{"GET", CMS "?watch=1&sendInitialEvents=true&resourceVersionMatch=Exact", NULL, 422,
+	 LIST "resourceVersionMatch: Forbidden: sendInitialEvents requires setting "
+	      "resourceVersionMatch to NotOlderThan"},
+	{"GET", CMS "?resourceVersionMatch=Exact", NULL, 422,
+	 LIST "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless "
+	      "resourceVersion is provided"},
+	{"GET", CMS "?resourceVersionMatch=NotOlderThan&resourceVersion=0&continue=x", NULL, 422,
+	 LIST "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when "
+	      "continue is provided"},
+	{"GET", CMS "?resourceVersionMatch=Nope&resourceVersion=1", NULL, 422,
+	 LIST "resourceVersionMatch: Unsupported value: \"Nope\": supported values: "
+	      "\"Exact\", \"NotOlderThan\", \"\""},
+	{"GET", CMS "?resourceVersionMatch=Exact&resourceVersion=0", NULL, 422,
+	 LIST "resourceVersionMatch: Forbidden: resourceVersionMatch \"exact\" is forbidden "
+	      "for resourceVersion \"0\""},
+	{"GET", CMS "?resourceVersionMatch=NotOlderThan&resourceVersion=0", NULL, 200, NULL},
+	{"GET", CMS "?continue=x&resourceVersion=1", NULL, 400,
+	 "specifying resource version is not allowed when using continue"},
+	{"GET", CMS "?limit=x", NULL, 400, "strconv.ParseInt: parsing \"x\": invalid syntax"},
+	{"GET", CMS "?resourceVersion=x", NULL, 400,
+	 "invalid resource version: resourceVersion: Invalid value: \"x\": "
+	 "strconv.ParseUint: parsing \"x\": invalid syntax"},
+	{"GET", CMS "?resourceVersion=9223372036854775808", NULL, 400, NULL},
+	{"GET", CMS "?fieldSelector=data.a%3Db", NULL, 400, NULL},
+	{"GET", "/api/v1/watch" NS "configmaps/c?fieldSelector=metadata.name%3Dd", NULL, 400,
+	 "fieldSelector metadata.name doesn't match requested name"},
+};
+
 static void test_options__what_is_no_option_is_told(void **state)
 {
-	static const struct {
-		const char *method, *target, *body;
-		int status;
-		const char *message; /* NULL: whatever */
-	} rows[] = {
-		{"DELETE", CMS "/c?dryRun=Nope", NULL, 422,
-		 GONE "dryRun: Unsupported value: []string{\"Nope\"}: supported values: \"All\""},
-		{"DELETE", CMS "/c", "{\"dryRun\":[\"Nope\"]}", 422,
-		 GONE "dryRun: Unsupported value: []string{\"Nope\"}: supported values: \"All\""},
-		{"DELETE", CMS "/c?propagationPolicy=Nope", NULL, 422,
-		 GONE "propagationPolicy: Unsupported value: \"Nope\": supported values: "
-		      "\"Foreground\", \"Background\", \"Orphan\", \"nil\""},
-		{"DELETE", CMS "/c",
-		 "{\"propagationPolicy\":\"Background\",\"orphanDependents\":true}", 422,
-		 GONE "propagationPolicy: Invalid value: \"Background\": orphanDependents and "
-		      "deletionPropagation cannot be both set"},
-		{"DELETE", CMS "/c?propagationPolicy=Orphan&orphanDependents=false", NULL, 422,
-		 GONE "propagationPolicy: Invalid value: \"Orphan\": orphanDependents and "
-		      "deletionPropagation cannot be both set"},
-		{"DELETE", CMS "/c?dryRun=All",
-		 "{\"propagationPolicy\":\"Background\",\"orphanDependents\":null}", 200, NULL},
-		{"POST", CMS "?dryRun=All&fieldValidation=Nope", "{\"metadata\":{\"name\":\"d\"}}",
-		 422,
-		 MADE "fieldValidation: Unsupported value: \"Nope\": supported values: \"\", "
-		      "\"Ignore\", \"Strict\", \"Warn\""},
-		{"POST", CMS "?dryRun=All&fieldManager=" X64 X64, "{\"metadata\":{\"name\":\"d\"}}",
-		 201, NULL},
-		{"POST", CMS "?dryRun=All&fieldManager=" X64 X64 "x",
-		 "{\"metadata\":{\"name\":\"d\"}}", 422,
-		 MADE "fieldManager: Too long: may not be more than 128 bytes"},
-		{"POST", CMS "?dryRun=All&fieldManager=a%1fb", "{\"metadata\":{\"name\":\"d\"}}",
-		 422, NULL},
-		{"POST", CMS "?dryRun=All&fieldManager=a%7fb", "{\"metadata\":{\"name\":\"d\"}}",
-		 422, NULL},
-		{"POST", CMS "?dryRun=All&fieldManager=a%20b", "{\"metadata\":{\"name\":\"d\"}}",
-		 201, NULL},
-		{"PATCH", CMS "/c?force=true", "{}", 422,
-		 PATCH "force: Forbidden: may not be specified for non-apply patch"},
-		{"GET", CMS "?sendInitialEvents=true", NULL, 422,
-		 LIST "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list"},
-		{"GET", CMS "?watch=1&sendInitialEvents=true&resourceVersionMatch=Exact", NULL, 422,
-		 LIST "resourceVersionMatch: Forbidden: sendInitialEvents requires setting "
-		      "resourceVersionMatch to NotOlderThan"},
-		{"GET", CMS "?resourceVersionMatch=Exact", NULL, 422,
-		 LIST "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless "
-		      "resourceVersion is provided"},
-		{"GET", CMS "?resourceVersionMatch=NotOlderThan&resourceVersion=0&continue=x", NULL,
-		 422,
-		 LIST "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when "
-		      "continue is provided"},
-		{"GET", CMS "?resourceVersionMatch=Nope&resourceVersion=1", NULL, 422,
-		 LIST "resourceVersionMatch: Unsupported value: \"Nope\": supported values: "
-		      "\"Exact\", \"NotOlderThan\", \"\""},
-		{"GET", CMS "?resourceVersionMatch=Exact&resourceVersion=0", NULL, 422,
-		 LIST
-		 "resourceVersionMatch: Forbidden: resourceVersionMatch \"exact\" is forbidden "
-		 "for resourceVersion \"0\""},
-		{"GET", CMS "?resourceVersionMatch=NotOlderThan&resourceVersion=0", NULL, 200,
-		 NULL},
-		{"GET", CMS "?continue=x&resourceVersion=1", NULL, 400,
-		 "specifying resource version is not allowed when using continue"},
-		{"GET", CMS "?limit=x", NULL, 400,
-		 "strconv.ParseInt: parsing \"x\": invalid syntax"},
-		{"GET", CMS "?resourceVersion=x", NULL, 400,
-		 "invalid resource version: resourceVersion: Invalid value: \"x\": "
-		 "strconv.ParseUint: parsing \"x\": invalid syntax"},
-		{"GET", CMS "?resourceVersion=9223372036854775808", NULL, 400, NULL},
-		{"GET", CMS "?fieldSelector=data.a%3Db", NULL, 400, NULL},
-		{"GET", "/api/v1/watch" NS "configmaps/c?fieldSelector=metadata.name%3Dd", NULL,
-		 400, "fieldSelector metadata.name doesn't match requested name"},
-	};
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		bool patch = cstr_eq(rows[i].method, "PATCH");
-		struct answer a = apifake_do_type(
-			f, rows[i].method, rows[i].target,
-			patch ? "application/merge-patch+json" : "application/json", rows[i].body);
+	for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
+		bool patch = cstr_eq(faults[i].method, "PATCH");
+		struct answer a =
+			apifake_do_type(f, faults[i].method, faults[i].target,
+					patch ? "application/merge-patch+json" : "application/json",
+					faults[i].body);
 		const char *said = obj_str(a.json, "message");
-		if (a.status != rows[i].status ||
-		    (rows[i].message && !cstr_eq(said, rows[i].message)))
-			fail_msg("%s: %d %s", rows[i].target, a.status, said ? said : "");
+		if (a.status != faults[i].status ||
+		    (faults[i].message && !cstr_eq(said, faults[i].message)))
+			fail_msg("%s: %d %s", faults[i].target, a.status, said ? said : "");
 	}
 }
 

@@ -29,78 +29,73 @@ static void test_review__is_sent_whole(void **state)
 			    "\"CREATE\",\"object\":{\"x\":\"y\"},\"oldObject\":null}}");
 }
 
+static const struct {
+	const char *version;
+	int status;
+	const char *body, *wrong; /* NULL: it is an answer */
+	bool allowed;
+} answer_rows[] = {
+	{"v1", 200, V1("{\"uid\":\"u\",\"allowed\":true}"), NULL, true},
+	{"v1", 201, V1("{\"uid\":\"u\",\"allowed\":true}"), NULL, true},
+	{"v1", 200, V1("{\"uid\":\"u\"}"), NULL, false},
+	{"v1", 200, V1("{\"uid\":\"u\",\"allowed\":null}"), NULL, false},
+	{"v1", 200, V1("{\"uid\":\"other\",\"allowed\":true}"),
+	 "expected response.uid=\"u\", got \"other\"", false},
+	{"v1", 200, V1("{\"allowed\":true}"), "expected response.uid=\"u\", got \"\"", false},
+	{"v1", 200, V1("null"), "webhook response was absent", false},
+	{"v1", 200, V1("7"), "response is no object", false},
+	{"v1", 200, V1("{\"uid\":\"u\",\"allowed\":\"true\"}"), "cannot unmarshal string", false},
+	{"v1", 200, V1("{\"uid\":\"u\",\"warnings\":\"w\"}"), "of type []string", false},
+	{"v1", 200, "{\"response\":{\"uid\":\"u\",\"allowed\":true}}",
+	 "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview", false},
+	{"v1beta1", 200, "{\"response\":{\"allowed\":true}}", NULL, true},
+	{"v1beta1", 200, V1("{\"uid\":\"u\",\"allowed\":true}"),
+	 "converting (v1.AdmissionReview) to (v1beta1.AdmissionReview): unknown conversion", false},
+	{"v1", 200, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"response\":{}}",
+	 "no kind \"Pod\" is registered for version \"v1\"", false},
+	{"v1", 200, "[]", "json: cannot unmarshal array into Go value", false},
+	{"v1", 200,
+	 V1("{\"uid\":\"u\",\"patch\":\"W3sib3AiOiJyZW1vdmUiLCJwYXRoIjoiL3gifV0=\","
+	    "\"patchType\":\"Merge\"}"),
+	 "unsupported patch type \"Merge\"", false},
+	{"v1", 200, "", "failed to call webhook: ", false},
+	{"v1", 200, "<html>", "failed to call webhook: ", false},
+	{"v1", 404, "none", "could not find the requested resource", false},
+	{"v1", 500, "broken", "an error on the server (\"unknown\")", false},
+	{"v1", 302, "", "failed to call webhook: ", false},
+	{"v1", 0, "", "failed to call webhook: ", false},
+	{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"W10=\"}"),
+	 "response.patch but not response.patchType", false},
+	{"v1", 200, V1("{\"uid\":\"u\",\"patchType\":\"JSONPatch\"}"),
+	 "response.patchType but not response.patch", false},
+	{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"W10=\",\"patchType\":\"Merge\"}"), NULL, false},
+	{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"!!\",\"patchType\":\"JSONPatch\"}"),
+	 "illegal base64 data at input byte 0", false},
+	{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"aZ+/9!==\",\"patchType\":\"JSONPatch\"}"),
+	 "illegal base64 data at input byte 5", false},
+	{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"bm8=\",\"patchType\":\"JSONPatch\"}"),
+	 "received undecodable patch in webhook response: ", false},
+	{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"e30=\",\"patchType\":\"JSONPatch\"}"),
+	 "cannot unmarshal object into Go value of type jsonpatch.Patch", false},
+	{"v1", 200,
+	 V1("{\"uid\":\"u\",\"allowed\":true,\"patch\":\"W10=\",\"patchType\":"
+	    "\"JSONPatch\"}"),
+	 NULL, true},
+	{"v1beta1", 200, "{\"response\":{\"allowed\":true,\"patch\":\"W10=\"}}", NULL, true},
+};
+
 static void test_review__answers(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *version;
-		int status;
-		const char *body, *wrong; /* NULL: it is an answer */
-		bool allowed;
-	} rows[] = {
-		{"v1", 200, V1("{\"uid\":\"u\",\"allowed\":true}"), NULL, true},
-		{"v1", 201, V1("{\"uid\":\"u\",\"allowed\":true}"), NULL, true},
-		{"v1", 200, V1("{\"uid\":\"u\"}"), NULL, false},
-		{"v1", 200, V1("{\"uid\":\"u\",\"allowed\":null}"), NULL, false},
-		{"v1", 200, V1("{\"uid\":\"other\",\"allowed\":true}"),
-		 "expected response.uid=\"u\", got \"other\"", false},
-		{"v1", 200, V1("{\"allowed\":true}"), "expected response.uid=\"u\", got \"\"",
-		 false},
-		{"v1", 200, V1("null"), "webhook response was absent", false},
-		{"v1", 200, V1("7"), "response is no object", false},
-		{"v1", 200, V1("{\"uid\":\"u\",\"allowed\":\"true\"}"), "cannot unmarshal string",
-		 false},
-		{"v1", 200, V1("{\"uid\":\"u\",\"warnings\":\"w\"}"), "of type []string", false},
-		{"v1", 200, "{\"response\":{\"uid\":\"u\",\"allowed\":true}}",
-		 "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview", false},
-		{"v1beta1", 200, "{\"response\":{\"allowed\":true}}", NULL, true},
-		{"v1beta1", 200, V1("{\"uid\":\"u\",\"allowed\":true}"),
-		 "converting (v1.AdmissionReview) to (v1beta1.AdmissionReview): unknown conversion",
-		 false},
-		{"v1", 200, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"response\":{}}",
-		 "no kind \"Pod\" is registered for version \"v1\"", false},
-		{"v1", 200, "[]", "json: cannot unmarshal array into Go value", false},
-		{"v1", 200,
-		 V1("{\"uid\":\"u\",\"patch\":\"W3sib3AiOiJyZW1vdmUiLCJwYXRoIjoiL3gifV0=\","
-		    "\"patchType\":\"Merge\"}"),
-		 "unsupported patch type \"Merge\"", false},
-		{"v1", 200, "", "failed to call webhook: ", false},
-		{"v1", 200, "<html>", "failed to call webhook: ", false},
-		{"v1", 404, "none", "could not find the requested resource", false},
-		{"v1", 500, "broken", "an error on the server (\"unknown\")", false},
-		{"v1", 302, "", "failed to call webhook: ", false},
-		{"v1", 0, "", "failed to call webhook: ", false},
-		{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"W10=\"}"),
-		 "response.patch but not response.patchType", false},
-		{"v1", 200, V1("{\"uid\":\"u\",\"patchType\":\"JSONPatch\"}"),
-		 "response.patchType but not response.patch", false},
-		{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"W10=\",\"patchType\":\"Merge\"}"), NULL,
-		 false},
-		{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"!!\",\"patchType\":\"JSONPatch\"}"),
-		 "illegal base64 data at input byte 0", false},
-		{"v1", 200,
-		 V1("{\"uid\":\"u\",\"patch\":\"aZ+/9!==\",\"patchType\":\"JSONPatch\"}"),
-		 "illegal base64 data at input byte 5", false},
-		{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"bm8=\",\"patchType\":\"JSONPatch\"}"),
-		 "received undecodable patch in webhook response: ", false},
-		{"v1", 200, V1("{\"uid\":\"u\",\"patch\":\"e30=\",\"patchType\":\"JSONPatch\"}"),
-		 "cannot unmarshal object into Go value of type jsonpatch.Patch", false},
-		{"v1", 200,
-		 V1("{\"uid\":\"u\",\"allowed\":true,\"patch\":\"W10=\",\"patchType\":"
-		    "\"JSONPatch\"}"),
-		 NULL, true},
-		{"v1beta1", 200, "{\"response\":{\"allowed\":true,\"patch\":\"W10=\"}}", NULL,
-		 true},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(answer_rows); i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
 		struct review_answer answer = {0};
 		struct error err = ERROR_INIT;
-		int rc = review_read(rows[i].version, "u", rows[i].status, str_of(rows[i].body),
-				     true, a, &answer, &err);
-		if (rows[i].wrong ? rc == 0 || !strstr(err.msg, rows[i].wrong)
-				  : rc < 0 || answer.allowed != rows[i].allowed)
-			fail_msg("%s: %s", rows[i].body, rc < 0 ? err.msg : "taken");
+		int rc = review_read(answer_rows[i].version, "u", answer_rows[i].status,
+				     str_of(answer_rows[i].body), true, a, &answer, &err);
+		if (answer_rows[i].wrong ? rc == 0 || !strstr(err.msg, answer_rows[i].wrong)
+					 : rc < 0 || answer.allowed != answer_rows[i].allowed)
+			fail_msg("%s: %s", answer_rows[i].body, rc < 0 ? err.msg : "taken");
 		assert_null(answer.patch);
 	}
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alm/apiserver/core.h"
+#include "alm/apiserver/store/store.h"
 #include "alm/base/clock.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/condition.h"
@@ -91,6 +93,31 @@ static void check_condition(struct apifake *f, const char *target, const char *t
 		fail_msg("%s %s\n  want %s\n  got  %s", target, type, want, got);
 }
 
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The values of each item, sorted, with commas between. */
+static void check_list(struct apifake *f, const char *target, const char *paths, const char *want)
+{
+	struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	const struct obj *items = obj_get(get(f, target), "items");
+	char *lines[100];
+	size_t n = obj_len(items);
+	assert_true(n <= ARRAY_LEN(lines));
+	for (size_t i = 0; i < n; i++)
+		lines[i] = values(obj_at(items, i), paths);
+	qsort(lines, n, sizeof(*lines), compare);
+	for (size_t i = 0; i < n; i++) {
+		strbuf_addf(&b, "%s%s", i ? ", " : "", lines[i]);
+		xfree(lines[i]);
+	}
+	if (strcmp(b.buf, want) != 0)
+		fail_msg("%s\n  want %s\n  got  %s", target, want, b.buf);
+	strbuf_release(&b);
+}
+
 static int64_t count(struct apifake *f, const char *target)
 {
 	return (int64_t)obj_len(obj_get(get(f, target), "items"));
@@ -120,36 +147,25 @@ static const char pod_paths[] =
 static const struct pod_case {
 	const char *note, *tag, *policy, *want;
 } pod_cases[] = {
+	/* clang-format off */
 	{"", "1", "Always", "Running - simulated True - - - - - - true 0 true"},
 	{"", "1", "Never", "Succeeded - simulated False - - Completed 0 - - false 0 false"},
 	{"", "1", "OnFailure", "Succeeded - simulated False - - Completed 0 - - false 0 false"},
-	{"", "1-fail", "Always",
-	 "Pending - simulated False ContainerCreating - - - - - false 0 false"},
+	{"", "1-fail", "Always", "Pending - simulated False ContainerCreating - - - - - false 0 false"},
 	{"", "1-fail", "Never", "Failed - simulated False - - Error 1 - - false 0 false"},
 	{"", "hang", "Never", "Running - simulated True - - - - - - true 0 true"},
-	{"ImagePullBackOff: no such image", "1", "Always",
-	 "Pending - simulated False ImagePullBackOff no such image - - - - false 0 false"},
-	{"CrashLoopBackOff", "1", "Always",
-	 "Running - simulated False CrashLoopBackOff back-off restarting failed container - - "
-	 "Error 1 false 1 false"},
-	{"OOMKilled", "1", "Always",
-	 "Running - simulated False CrashLoopBackOff back-off restarting failed container - - "
-	 "OOMKilled 137 false 1 false"},
-	{"OOMKilled: too much", "1", "Never",
-	 "Failed - simulated False - - OOMKilled 137 - - false 0 false"},
-	{"StartError: no such file", "1", "Always",
-	 "Running - simulated False CrashLoopBackOff back-off restarting failed container - - "
-	 "StartError 1 false 1 false"},
+	{"ImagePullBackOff: no such image", "1", "Always", "Pending - simulated False ImagePullBackOff no such image - - - - false 0 false"},
+	{"CrashLoopBackOff", "1", "Always", "Running - simulated False CrashLoopBackOff back-off restarting failed container - - Error 1 false 1 false"},
+	{"OOMKilled", "1", "Always", "Running - simulated False CrashLoopBackOff back-off restarting failed container - - OOMKilled 137 false 1 false"},
+	{"OOMKilled: too much", "1", "Never", "Failed - simulated False - - OOMKilled 137 - - false 0 false"},
+	{"StartError: no such file", "1", "Always", "Running - simulated False CrashLoopBackOff back-off restarting failed container - - StartError 1 false 1 false"},
 	{"Unschedulable: 0/1 nodes", "1", "Always", "Pending - - - - - - - - - - - -"},
 	{"Evicted: low on memory", "1", "Always", "Failed Evicted - False - - - - - - - - -"},
-	{"FailedMount: no such volume", "1", "Always",
-	 "Pending - simulated False ContainerCreating - - - - - false 0 false"},
-	{"FailedMount: no such volume", "1", "Never",
-	 "Pending - simulated False ContainerCreating - - - - - false 0 false"},
-	{"BackoffLimitExceeded", "1", "Never",
-	 "Failed - simulated False - - Error 1 - - false 0 false"},
-	{"ProgressDeadlineExceeded", "1", "Always",
-	 "Running - simulated True - - - - - - true 0 true"},
+	{"FailedMount: no such volume", "1", "Always", "Pending - simulated False ContainerCreating - - - - - false 0 false"},
+	{"FailedMount: no such volume", "1", "Never", "Pending - simulated False ContainerCreating - - - - - false 0 false"},
+	{"BackoffLimitExceeded", "1", "Never", "Failed - simulated False - - Error 1 - - false 0 false"},
+	{"ProgressDeadlineExceeded", "1", "Always", "Running - simulated True - - - - - - true 0 true"},
+	/* clang-format on */
 };
 
 static void test_simulate__a_pod_says_what_a_kubelet_would(void **state)
@@ -249,19 +265,16 @@ static void test_simulate__a_deployment_fails_on_request(void **state)
 		const char *note, *tag, *want, *set, *available, *progressing, *failure;
 		int pods;
 	} rows[] = {
+		/* clang-format off */
 		{"", "1", "1 4 4 4 4 -", "4 1 4 4 4 4", AVAILABLE, OK, "none", 4},
 		{"", "1-fail", "1 4 4 0 0 4", "4 1 4 4 0 0", DOWN, PROGRESSING, "none", 4},
 		{"", "hang", "1 4 4 4 4 -", "4 1 4 4 4 4", AVAILABLE, OK, "none", 4},
-		{"ImagePullBackOff", "1", "1 4 4 0 0 4", "4 1 4 4 0 0", DOWN, PROGRESSING, "none",
-		 4},
-		{"FailedMount: no", "1", "1 4 4 0 0 4", "4 1 4 4 0 0", DOWN, PROGRESSING, "none",
-		 4},
-		{"ReplicaFailure: quota", "1", "1 0 0 0 0 4", "4 1 0 0 0 0", DOWN, PROGRESSING,
-		 "True FailedCreate: quota", 0},
-		{"ProgressDeadlineExceeded", "1", "1 4 4 0 0 4", "4 1 4 4 0 0", DOWN, LATE, "none",
-		 4},
-		{"ProgressDeadlineExceeded: too slow", "1", "1 4 4 0 0 4", "4 1 4 4 0 0", DOWN,
-		 "False ProgressDeadlineExceeded: too slow", "none", 4},
+		{"ImagePullBackOff", "1", "1 4 4 0 0 4", "4 1 4 4 0 0", DOWN, PROGRESSING, "none", 4},
+		{"FailedMount: no", "1", "1 4 4 0 0 4", "4 1 4 4 0 0", DOWN, PROGRESSING, "none", 4},
+		{"ReplicaFailure: quota", "1", "1 0 0 0 0 4", "4 1 0 0 0 0", DOWN, PROGRESSING, "True FailedCreate: quota", 0},
+		{"ProgressDeadlineExceeded", "1", "1 4 4 0 0 4", "4 1 4 4 0 0", DOWN, LATE, "none", 4},
+		{"ProgressDeadlineExceeded: too slow", "1", "1 4 4 0 0 4", "4 1 4 4 0 0", DOWN, "False ProgressDeadlineExceeded: too slow", "none", 4},
+		/* clang-format on */
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		void *f = NULL;
@@ -290,29 +303,10 @@ static void test_simulate__a_deployment_fails_on_request(void **state)
 	"\"}]}}}}"
 #define REPLICAS(n) "{\"spec\":{\"replicas\":" n "}}"
 
-/* "IMAGE replicas revision history" of each ReplicaSet, in order of revision. */
-static void check_sets(struct apifake *f, const char *want)
-{
-	struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	const struct obj *items = obj_get(get(f, SETS), "items");
-	for (int revision = 1; revision < 20; revision++)
-		for (size_t i = 0; i < obj_len(items); i++) {
-			CLEANUP(xfreep) char *v =
-				values(obj_at(items, i),
-				       "spec.template.spec.containers[0].image spec.replicas "
-				       "status.replicas "
-				       "metadata.annotations['deployment.kubernetes.io/revision'] "
-				       "metadata.annotations['deployment.kubernetes.io/"
-				       "revision-history']");
-			char is[16];
-			(void)snprintf(is, sizeof(is), " %d ", revision);
-			if (strstr(strchr(strchr(v, ' ') + 1, ' ') + 1, is))
-				strbuf_addf(&b, "%s%s", b.len ? ", " : "", v);
-		}
-	if (strcmp(b.buf, want) != 0)
-		fail_msg("want %s\n  got  %s", want, b.buf);
-	strbuf_release(&b);
-}
+static const char set_line[] =
+	"metadata.annotations['deployment.kubernetes.io/revision'] "
+	"spec.template.spec.containers[0].image spec.replicas status.replicas "
+	"metadata.annotations['deployment.kubernetes.io/revision-history']";
 
 static void test_simulate__a_deployment_keeps_its_history(void **state)
 {
@@ -321,16 +315,16 @@ static void test_simulate__a_deployment_keeps_its_history(void **state)
 	static const char revision[] = "metadata.annotations['deployment.kubernetes.io/revision']";
 	put(f, "POST", DEPLOYMENTS,
 	    SET("\"replicas\":2,\"revisionHistoryLimit\":2,", TEMPLATE("", "1", "")));
-	check_sets(f, "x:1 2 2 1 -");
+	check_list(f, SETS, set_line, "1 x:1 2 2 -");
 	put(f, "PATCH", at, IMAGE("2"));
 	put(f, "PATCH", at, IMAGE("1"));
 	put(f, "PATCH", at, IMAGE("2"));
-	check_sets(f, "x:1 0 0 3 1, x:2 2 2 4 2");
+	check_list(f, SETS, set_line, "3 x:1 0 0 1, 4 x:2 2 2 2");
 	put(f, "PATCH", at, IMAGE("1"));
-	check_sets(f, "x:2 0 0 4 2, x:1 2 2 5 1,3");
+	check_list(f, SETS, set_line, "4 x:2 0 0 2, 5 x:1 2 2 1,3");
 	check_at(f, at, revision, "5");
 	put(f, "PATCH", at, REPLICAS("12"));
-	check_sets(f, "x:2 0 0 4 2, x:1 12 12 5 1,3");
+	check_list(f, SETS, set_line, "4 x:2 0 0 2, 5 x:1 12 12 1,3");
 	assert_int_equal(count(f, PODS), 10); /* they are only looked at */
 	check_at(f, at, deployment_paths, "6 12 12 12 12 -");
 	put(f, "PATCH", at, REPLICAS("1"));
@@ -338,15 +332,15 @@ static void test_simulate__a_deployment_keeps_its_history(void **state)
 	/* those that are too many go, the oldest first */
 	put(f, "PATCH", at, IMAGE("3"));
 	put(f, "PATCH", at, IMAGE("4"));
-	check_sets(f, "x:1 0 0 5 1,3, x:3 0 0 6 -, x:4 1 1 7 -");
+	check_list(f, SETS, set_line, "5 x:1 0 0 1,3, 6 x:3 0 0 -, 7 x:4 1 1 -");
 	/* a paused one is scaled, and not rolled out */
 	put(f, "PATCH", at, "{\"spec\":{\"paused\":true}}");
 	put(f, "PATCH", at, IMAGE("5"));
 	put(f, "PATCH", at, REPLICAS("3"));
-	check_sets(f, "x:1 0 0 5 1,3, x:3 0 0 6 -, x:4 3 3 7 -");
+	check_list(f, SETS, set_line, "5 x:1 0 0 1,3, 6 x:3 0 0 -, 7 x:4 3 3 -");
 	check_at(f, at, deployment_paths, "12 3 0 3 3 -");
 	put(f, "PATCH", at, "{\"spec\":{\"paused\":false}}");
-	check_sets(f, "x:3 0 0 6 -, x:4 0 0 7 -, x:5 3 3 8 -");
+	check_list(f, SETS, set_line, "6 x:3 0 0 -, 7 x:4 0 0 -, 8 x:5 3 3 -");
 	check_at(f, at, deployment_paths, "13 3 3 3 3 -");
 	put(f, "PATCH", at, REPLICAS("0"));
 	check_condition(f, at, "Available", AVAILABLE);
@@ -361,11 +355,9 @@ static void test_simulate__at_rest_nothing_is_written(void **state)
 	put(f, "POST", APPS "statefulsets", SET("\"serviceName\":\"s\",", TEMPLATE("", "1", "")));
 	put(f, "POST", APPS "daemonsets", SET("", TEMPLATE("", "1", "")));
 	apifake_advance(f, NS_PER_MIN);
-	CLEANUP(xfreep) char *before = values(get(f, PODS), "metadata.resourceVersion");
-	put(f, "POST", "/api/v1" NS "configmaps", "{\"metadata\":{\"name\":\"c\"}}");
+	int64_t before = store_rv(apifake_server(f)->store);
 	apifake_advance(f, NS_PER_HOUR);
-	CLEANUP(xfreep) char *after = values(get(f, PODS), "metadata.resourceVersion");
-	assert_int_equal(strtol(after, NULL, 10), strtol(before, NULL, 10) + 1);
+	assert_true(store_rv(apifake_server(f)->store) == before);
 }
 
 /* --- StatefulSets --- */
@@ -374,21 +366,6 @@ static void test_simulate__at_rest_nothing_is_written(void **state)
 static const char stateful_paths[] =
 	"status.replicas status.readyReplicas status.availableReplicas status.currentReplicas "
 	"status.updatedReplicas status.collisionCount";
-
-/* "NAME IMAGE" of each Pod, in order of names. */
-static void check_pods(struct apifake *f, const char *want)
-{
-	struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	const struct obj *items = obj_get(get(f, PODS), "items");
-	for (size_t i = 0; i < obj_len(items); i++) {
-		CLEANUP(xfreep) char *v =
-			values(obj_at(items, i), "metadata.name spec.containers[0].image");
-		strbuf_addf(&b, "%s%s", b.len ? ", " : "", v);
-	}
-	if (strcmp(b.buf, want) != 0)
-		fail_msg("want %s\n  got  %s", want, b.buf);
-	strbuf_release(&b);
-}
 
 static void test_simulate__a_statefulset_has_numbered_pods(void **state)
 {
@@ -400,7 +377,7 @@ static void test_simulate__a_statefulset_has_numbered_pods(void **state)
 		"\"v\",\"labels\":{\"l\":\"m\"}},\"spec\":{\"accessModes\":[\"ReadWriteOnce\"],"
 		"\"resources\":{\"requests\":{\"storage\":\"1Gi\"}}}}],",
 		TEMPLATE("", "1", "")));
-	check_pods(f, "d-0 x:1, d-1 x:1, d-2 x:1");
+	check_list(f, PODS, "metadata.name spec.containers[0].image", "d-0 x:1, d-1 x:1, d-2 x:1");
 	check_at(f, at, stateful_paths, "3 3 3 3 3 0");
 	check_at(f, PODS "/d-1",
 		 "spec.hostname spec.subdomain "
@@ -415,7 +392,7 @@ static void test_simulate__a_statefulset_has_numbered_pods(void **state)
 	/* the highest go, and a missing one comes back */
 	put(f, "PATCH", at, REPLICAS("2"));
 	put(f, "DELETE", PODS "/d-0", NULL);
-	check_pods(f, "d-0 x:1, d-1 x:1");
+	check_list(f, PODS, "metadata.name spec.containers[0].image", "d-0 x:1, d-1 x:1");
 	/* below the partition the former ones stay */
 	put(f, "PATCH", at,
 	    "{\"spec\":{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":1}}}}");
@@ -423,33 +400,18 @@ static void test_simulate__a_statefulset_has_numbered_pods(void **state)
 	check_at(f, at, stateful_paths, "2 2 2 1 1 0");
 	put(f, "PATCH", at,
 	    "{\"spec\":{\"updateStrategy\":{\"rollingUpdate\":{\"partition\":0}}}}");
-	check_pods(f, "d-0 x:2, d-1 x:2");
+	check_list(f, PODS, "metadata.name spec.containers[0].image", "d-0 x:2, d-1 x:2");
 	check_at(f, at, stateful_paths, "2 2 2 2 2 0");
 	/* on deletion only */
 	put(f, "PATCH", at,
 	    "{\"spec\":{\"updateStrategy\":{\"type\":\"OnDelete\",\"rollingUpdate\":null}}}");
 	put(f, "PATCH", at, IMAGE("3"));
 	put(f, "DELETE", PODS "/d-1", NULL);
-	check_pods(f, "d-0 x:2, d-1 x:3");
+	check_list(f, PODS, "metadata.name spec.containers[0].image", "d-0 x:2, d-1 x:3");
 }
 
-/* "NUMBER IMAGE" of each ControllerRevision, in order of numbers. */
-static void check_revisions(struct apifake *f, const char *want)
-{
-	struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	const struct obj *items = obj_get(get(f, APPS "controllerrevisions"), "items");
-	for (int64_t n = 1; n < 20; n++)
-		for (size_t i = 0; i < obj_len(items); i++)
-			if (obj_i64(obj_at(items, i), "revision", 0) == n) {
-				CLEANUP(xfreep) char *v = values(
-					obj_at(items, i),
-					"revision data.spec.template.spec.containers[0].image");
-				strbuf_addf(&b, "%s%s", b.len ? ", " : "", v);
-			}
-	if (strcmp(b.buf, want) != 0)
-		fail_msg("want %s\n  got  %s", want, b.buf);
-	strbuf_release(&b);
-}
+#define REVISIONS APPS "controllerrevisions"
+static const char revision_line[] = "revision data.spec.template.spec.containers[0].image";
 
 static void test_simulate__revisions_are_numbered_as_they_are_taken(void **state)
 {
@@ -457,15 +419,15 @@ static void test_simulate__revisions_are_numbered_as_they_are_taken(void **state
 	static const char at[] = APPS "daemonsets/d";
 	put(f, "POST", APPS "daemonsets",
 	    SET("\"revisionHistoryLimit\":1,", TEMPLATE("", "1", "")));
-	check_revisions(f, "1 x:1");
+	check_list(f, REVISIONS, revision_line, "1 x:1");
 	assert_int_equal(count(f, PODS), 1);
 	put(f, "PATCH", at, IMAGE("2"));
-	check_revisions(f, "1 x:1, 2 x:2");
+	check_list(f, REVISIONS, revision_line, "1 x:1, 2 x:2");
 	put(f, "PATCH", at, IMAGE("1"));
-	check_revisions(f, "2 x:2, 3 x:1");
+	check_list(f, REVISIONS, revision_line, "2 x:2, 3 x:1");
 	put(f, "PATCH", at, IMAGE("3-fail"));
 	apifake_advance(f, NS_PER_S);
-	check_revisions(f, "3 x:1, 4 x:3-fail");
+	check_list(f, REVISIONS, revision_line, "3 x:1, 4 x:3-fail");
 	check_at(f, APPS "daemonsets/d",
 		 "status.desiredNumberScheduled status.currentNumberScheduled "
 		 "status.updatedNumberScheduled status.numberMisscheduled status.numberReady "
@@ -500,23 +462,21 @@ static void test_simulate__a_job_ends_as_it_is_told(void **state)
 		const char *body, *want, *complete, *failed;
 		int pods;
 	} rows[] = {
+		/* clang-format off */
 		{JOB("j", "", "", "1"), "- 0 1 - " NOW " " NOW, DONE, "none", 1},
-		{JOB("j", "\"completions\":3,\"parallelism\":2,", "", "1"), "- 0 3 - " NOW " " NOW,
-		 DONE, "none", 3},
+		{JOB("j", "\"completions\":3,\"parallelism\":2,", "", "1"), "- 0 3 - " NOW " " NOW, DONE, "none", 3},
 		{JOB("j", "\"parallelism\":2,", "", "1"), "- 0 2 - " NOW " " NOW, DONE, "none", 2},
 		{JOB("j", "", "", "fail"), "- 0 - 1 " NOW " -", "none", GAVE_UP, 1},
-		{JOB("j", "\"completions\":3,\"parallelism\":2,", "", "hang"), "2 - - - " NOW " -",
-		 "none", "none", 2},
+		{JOB("j", "\"completions\":3,\"parallelism\":2,", "", "hang"), "2 - - - " NOW " -", "none", "none", 2},
 		{JOB("j", "", "ImagePullBackOff", "1"), "1 - - - " NOW " -", "none", "none", 1},
 		{JOB("j", "", "FailedMount: no", "1"), "1 - - - " NOW " -", "none", "none", 1},
 		{JOB("j", "", "Unschedulable: no", "1"), "1 - - - " NOW " -", "none", "none", 1},
 		{JOB("j", "", "JobOOMKilled", "1"), "- 0 - 1 " NOW " -", "none", GAVE_UP, 1},
 		{JOB("j", "", "Evicted", "1"), "- 0 - 1 " NOW " -", "none", GAVE_UP, 1},
-		{JOB("j", "", "DeadlineExceeded: late", "1"), "- 0 - 1 " NOW " -", "none",
-		 "True DeadlineExceeded: late", 1},
-		{JOB("j", "", "BackoffLimitExceeded", "1"), "- 0 - 1 " NOW " -", "none", GAVE_UP,
-		 1},
+		{JOB("j", "", "DeadlineExceeded: late", "1"), "- 0 - 1 " NOW " -", "none", "True DeadlineExceeded: late", 1},
+		{JOB("j", "", "BackoffLimitExceeded", "1"), "- 0 - 1 " NOW " -", "none", GAVE_UP, 1},
 		{JOB("j", "\"suspend\":true,", "", "1"), "- - - - - -", "none", "none", 0},
+		/* clang-format on */
 	};
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
