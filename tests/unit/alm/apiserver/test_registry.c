@@ -459,6 +459,8 @@ static void test_registry__simulated_is_what_installs_wait_for(void **state)
 		apifake_advance(f, NS_PER_S);
 		struct answer x = apifake_do(f, "GET", path.buf, NULL);
 		assert_int_equal(ready_check(x.json, false, a, &why), READY);
+		const char *reason = obj_str(x.json, "status.conditions[0].reason");
+		assert_true(i > 0 || cstr_eq(reason, "Passed"));
 	}
 }
 

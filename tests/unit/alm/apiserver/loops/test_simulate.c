@@ -672,23 +672,6 @@ static void test_simulate__what_selects_nothing_has_no_endpoints(void **state)
 	check_at(f, SERVICES "/s", "status.loadBalancer", "{}");
 }
 
-static void test_simulate__an_api_service_is_available(void **state)
-{
-	struct apifake *f = *state;
-#define API "/apis/apiregistration.k8s.io/v1/apiservices"
-	put(f, "POST", API,
-	    "{\"metadata\":{\"name\":\"v1.x.io\"},\"spec\":{\"group\":\"x.io\",\"version\":\"v1\","
-	    "\"groupPriorityMinimum\":100,\"versionPriority\":100,\"service\":{\"name\":\"s\","
-	    "\"namespace\":\"default\"}}}");
-	check_condition(f, API "/v1.x.io", "Available",
-			"True Passed: all checks passed (simulated)");
-	put(f, "POST", API,
-	    "{\"metadata\":{\"name\":\"v2.x.io\"},\"spec\":{\"group\":\"x.io\",\"version\":\"v2\","
-	    "\"groupPriorityMinimum\":100,\"versionPriority\":100}}");
-	check_condition(f, API "/v2.x.io", "Available",
-			"True Local: Local APIServices are always available");
-}
-
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -709,7 +692,6 @@ int main(void)
 		T(test_simulate__a_cronjob_keeps_one_that_failed),
 		T(test_simulate__a_service_has_the_pods_that_it_selects),
 		T(test_simulate__what_selects_nothing_has_no_endpoints),
-		T(test_simulate__an_api_service_is_available),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
