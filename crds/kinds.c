@@ -6,7 +6,7 @@
 #include "alm/base/carried.h"
 
 extern const struct carried_text crds_apptype_yaml, crds_strategy_yaml, crds_catalog_yaml,
-	crds_rollout_yaml, crds_bundle_yaml;
+	crds_rollout_yaml, crds_bundle_yaml, crds_install_yaml;
 
 /* clang-format off */
 static const struct crd_kind kind_apptype = {
@@ -20,10 +20,12 @@ static const struct crd_kind kind_rollout = {
 	"app.coreos.com", "v1alpha1", "Rollout", "rollouts", "rollout", false, &crds_rollout_yaml};
 static const struct crd_kind kind_bundle = {
 	"app.coreos.com", "v1alpha1", "Bundle", "bundles", "bundle", false, &crds_bundle_yaml};
+static const struct crd_kind kind_install = {
+	"store.app.coreos.com", "v1", "Install", "installs", "install", true, &crds_install_yaml};
 /* clang-format on */
 
 const struct crd_kind *const crd_kinds[] = {
-	&kind_apptype, &kind_strategy, &kind_catalog, &kind_rollout, &kind_bundle,
+	&kind_apptype, &kind_strategy, &kind_catalog, &kind_rollout, &kind_bundle, &kind_install,
 };
 const size_t n_crd_kinds = sizeof(crd_kinds) / sizeof(*crd_kinds);
 

@@ -23,6 +23,8 @@
 /* Of a definition made from one of 2017: the group that it had then ("1.etcd.coreos.com"). */
 #define ANNOTATION_LEGACY_GROUP "app.coreos.com/legacy-group"
 #define SYSTEM_NAMESPACE        "alm-system"
+#define CLUSTER_NAMESPACES      "alm-cluster-" /* of each cluster one, for its Installs */
+#define INSTALL_NAMESPACE       CLUSTER_NAMESPACES "default"
 /* Of the objects of a unit that no AppType made. */
 #define LABEL_BUNDLE        "app.coreos.com/bundle"
 #define LABEL_INSTANCE      "app.coreos.com/instance"

@@ -125,6 +125,7 @@ static void discovered(void *arg, const struct error *err)
 		{WATCH_NAMESPACE, "", "Namespace", NULL},
 		{WATCH_PLAN_SECRET, "", "Secret", LABEL_PLAN},
 		{WATCH_BUNDLE, "app.coreos.com", "Bundle", NULL},
+		{WATCH_INSTALL, "store.app.coreos.com", "Install", NULL},
 	};
 	size_t n = ARRAY_LEN(rows);
 	struct manager *m = arg;
@@ -134,7 +135,7 @@ static void discovered(void *arg, const struct error *err)
 		return;
 	}
 	if (!m->bundles)
-		n--;
+		n -= 2; /* Bundles and what is told of them */
 	for (size_t i = 0; i < n; i++) {
 		found[i] = err ? NULL
 			       : discovery_kind(m->discovery, rows[i].group, NULL, rows[i].name);

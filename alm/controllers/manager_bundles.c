@@ -28,6 +28,7 @@ static struct bundle_slot *slot_of_key(const struct bundles *b, const char *key)
 static void notice(struct bundle_slot *s)
 {
 	manager_enqueue(s->b->m, "bundle", s->name, "Resource");
+	manager_enqueue(s->b->m, "install", s->name, "Resource");
 }
 
 /* --- the side of the unit controller --- */

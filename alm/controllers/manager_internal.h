@@ -19,7 +19,7 @@
 #include "alm/engine/controller.h"
 #include "alm/engine/settle.h"
 
-#define CONTROLLERS_MAX 8
+#define CONTROLLERS_MAX 9
 
 struct sweep; /* manager_sweep.c */
 

@@ -179,8 +179,10 @@ void manager_enqueue_all(struct manager *m)
 	manager_enqueue_kind(m, "strategy", WATCH_STRATEGY, "Startup");
 	manager_enqueue_kind(m, "crdowner", WATCH_CRD, "Startup");
 	manager_enqueue_kind(m, "instance", WATCH_CRD, "Startup");
-	if (m->bundles)
+	if (m->bundles) {
 		manager_enqueue_kind(m, "bundle", WATCH_BUNDLE, "Startup");
+		manager_enqueue_kind(m, "install", WATCH_BUNDLE, "Startup");
+	}
 	manager_enqueue_units(m);
 }
 

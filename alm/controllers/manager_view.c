@@ -33,7 +33,9 @@ struct obj *manager_read(const struct informer_object *io)
 static struct obj *op_get(void *arg, unsigned kind, const char *name)
 {
 	struct manager *m = arg;
-	const char *ns = kind == WATCH_PLAN_SECRET ? SYSTEM_NAMESPACE : "";
+	const char *ns = kind == WATCH_PLAN_SECRET ? SYSTEM_NAMESPACE
+			 : kind == WATCH_INSTALL   ? INSTALL_NAMESPACE
+						   : "";
 	return manager_tree(m, kind, informer_get(m->fixed[kind].informer, ns, name));
 }
 

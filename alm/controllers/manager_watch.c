@@ -209,7 +209,7 @@ static void begin_work(void *arg)
 void manager_start_working(struct manager *m)
 {
 	for (size_t i = 0; i < ARRAY_LEN(m->fixed) && !m->c.units; i++)
-		if (i != WATCH_BUNDLE || m->bundles)
+		if (i < WATCH_BUNDLE || m->bundles)
 			if (!m->fixed[i].informer || !informer_is_synced(m->fixed[i].informer))
 				return;
 	if (m->ready || m->settle)

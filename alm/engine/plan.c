@@ -140,15 +140,18 @@ void plan_own_apply(struct plan *p, struct obj *o)
 	set_body(p, x, o);
 }
 
-void plan_own_create(struct plan *p, struct obj *o)
+struct action *plan_own_create(struct plan *p, struct obj *o)
 {
 	struct action *x = plan_add(p, ACT_CREATE);
 	set_body(p, x, o);
+	return x;
 }
 
-void plan_own_patch(struct plan *p, const struct obj *live, struct obj *patch)
+struct action *plan_own_patch(struct plan *p, const struct obj *live, struct obj *patch)
 {
-	set_patch(p, plan_add(p, ACT_PATCH), live, patch);
+	struct action *x = plan_add(p, ACT_PATCH);
+	set_patch(p, x, live, patch);
+	return x;
 }
 
 void plan_own_delete(struct plan *p, const struct obj *live)

@@ -69,7 +69,7 @@ struct action {
 	const char *ns, *name;
 	const struct obj *body;
 	bool force;
-	bool repairs; /* ACT_APPLY: puts back what somebody has changed (repairs.h) */
+	bool repairs; /* a write: puts back what somebody has changed (repairs.h) */
 	int stage;    /* of applies */
 	/* ACT_DELETE: an Observe entry with body follows the answer; NULL: none. Refused alike again
 	 * it has none. Constant. */
@@ -134,8 +134,8 @@ struct action *plan_patch(struct plan *p, const struct obj *live, struct obj *pa
 struct action *plan_delete(struct plan *p, const struct obj *live, const char *propagation);
 /* The same as ALM itself. */
 void plan_own_apply(struct plan *p, struct obj *o);
-void plan_own_create(struct plan *p, struct obj *o);
-void plan_own_patch(struct plan *p, const struct obj *live, struct obj *patch);
+struct action *plan_own_create(struct plan *p, struct obj *o);
+struct action *plan_own_patch(struct plan *p, const struct obj *live, struct obj *patch);
 void plan_own_delete(struct plan *p, const struct obj *live);
 void plan_watch(struct plan *p, const struct resource *r, const char *selector, bool metadata_only);
 /* Work whose outcome has that id; the rest of the action is what its kind wants. The second

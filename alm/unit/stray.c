@@ -242,5 +242,6 @@ void stray_digest(const struct stray *list, size_t n, char ret[SHA256_HEX])
 
 bool stray_is_reserved(const char *ns)
 {
-	return cstr_eq(ns, SYSTEM_NAMESPACE) || cstr_has_prefix(ns, "kube-");
+	return cstr_eq(ns, SYSTEM_NAMESPACE) || cstr_has_prefix(ns, CLUSTER_NAMESPACES) ||
+	       cstr_has_prefix(ns, "kube-");
 }

@@ -26,6 +26,7 @@ push() { # MESSAGE
 state() { k get bundle "${1:-web}" -o 'jsonpath={.status.state} {.status.commit}'; }
 condition() { k get bundle web -o "jsonpath={.status.conditions[?(@.type==\"$1\")].$2}"; }
 value() { k get configmap "$1" -o 'jsonpath={.data.v}' 2>&1 | sed 's/.*NotFound.*/gone/'; }
+installs() { k get installs -n alm-cluster-default -o 'jsonpath={range .items[*]}{.spec.revision} {.status.phase} {.status.state} {.spec.attempt}{"\n"}{end}' | sed -n "s/^git:$1 //p"; } # COMMIT
 rows() { alm audit query --data-dir "$data" "$@"; }
 
 mkdir -p ssot/apps
@@ -40,6 +41,7 @@ has "and is told what is not there" "spec.stages: this is not built yet" "$(cond
 is "nothing of it is there" "gone" "$(value a)"
 bundle web | k replace -f - >/dev/null
 soon "R2 a branch is applied" "Synced $head" state
+soon "D40 its Install says so" "completed Succeeded 1" installs "$head"
 is "its Deployment is there" "1" "$(k get deployment my-app -o 'jsonpath={.status.availableReplicas}')"
 is "R18 an object names its file" "my-app.yaml" "$(k get deployment my-app -o 'jsonpath={.metadata.annotations.app\.coreos\.com/intent}')"
 is "R3 its status names who" "alice first light" "$(k get bundle web -o 'jsonpath={.status.author} {.status.subject}')"
@@ -132,6 +134,9 @@ sed -i "s|metadata: {labels: {app: my-app}}|metadata: {labels: {app: my-app}$stu
 push 'stuck'
 soon "target 12: a rollout that waits says for what, and until when" "Rolling ${head:0:12} alice: stuck; Deployment default/my-app: N of 1 replicas available; fails at TIME" \
 	sh -c "KUBECONFIG=$KUBECONFIG kubectl get bundle web -o 'jsonpath={.status.state} {.status.conditions[?(@.type==\"Ready\")].message}' | sed 's/[0-9] of 1/N of 1/; s/20[-0-9]*T[0-9:]*Z/TIME/'"
+soon "D40 as does its Install" "running Verifying 1" installs "$head"
+worst() { k get installs -n alm-cluster-default -o json | jq -r '.items[] | select(.spec.revision == "git:'"$head"'") | .status.objects[] | .state + " " + .ref + " " + .file'; }
+is "with what is waited for" "InProgress Deployment default/my-app my-app.yaml" "$(worst)"
 for i in $(seq 20); do
 	configmap a "p$i" >ssot/apps/a.yaml
 	[ "$i" -ne 12 ] || sed -i "s|$stuck||" ssot/apps/my-app.yaml
@@ -142,6 +147,9 @@ soon "R8 20 quick pushes, behind what does not become ready, end on the last one
 took=$((($(date +%s%N) - began) / 1000000))
 echo "# target 8: $took ms after the last of them, with an interval of 1 s"
 soon "whose commit the status has" "Synced $head" state
+soon "D40 as has its Install" "completed Succeeded 1" installs "$head"
+kept() { k get installs -A -o name | wc -l; }
+soon "and of those that ended three are kept" 4 kept
 is "R8 each is in the log once, run or superseded" "20" "$(alm audit query --type Observe -o json | jq -r '.[].body.source.subject // empty' | grep '^push ' | sort -u | wc -l)"
 
 git -C ssot reset -q --hard HEAD~5
@@ -205,7 +213,8 @@ code "there is nothing more to approve" 3 "holds no deletes: it is Synced" alm a
 # As the server counts: ALM has deleted much by now, and nothing where no Bundle is, whatever marks it has.
 deletes() { alm audit query --type Write --reason Deleted --limit 10000 -o json | jq -r '.[] | select((.body.clientId // "") | startswith("alm-")) | .subject.kind + " in " + .subject.namespace' | sort -u; }
 is "R12 no DELETE request went elsewhere" "Bundle in
-ConfigMap in default" "$(deletes)"
+ConfigMap in default
+Install in alm-cluster-default" "$(deletes)"
 is "R12 what looks like ours stays there" "1" "$(k get configmap b -n elsewhere -o 'jsonpath={.data.v}')"
 
 # Hooks: a Bundle that would be read once an hour.
@@ -255,6 +264,7 @@ is "nothing goes as ALM itself" "forced" "$(value a)"
 k patch bundle web --type=merge -p '{"spec":{"serviceAccountName":null}}' >/dev/null
 k delete bundle web --timeout=120s >/dev/null 2>&1
 is "a deleted Bundle takes what it made" "gone" "$(value a)"
+none "and its Installs" k get installs -A -o name
 none "and its inventory" k get configmap -n alm-system -l app.coreos.com/bundle=web -o name
 steps_ran
 finish

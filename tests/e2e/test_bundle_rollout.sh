@@ -32,6 +32,7 @@ state() { k get bundle web -o 'jsonpath={.status.state} {.status.commit}'; }
 message() { k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="'"$1"'")].message}'; }
 image() { k get deployment "${1:-web}" --ignore-not-found -o 'jsonpath={.spec.template.spec.containers[0].image}'; }
 invalid() { k get bundle web -o 'jsonpath={.status.conditions[?(@.type=="Rendered")].reason}: {.status.conditions[?(@.type=="Rendered")].message}'; }
+installs() { k get installs -n alm-cluster-default -o 'jsonpath={range .items[*]}{.spec.revision} {.status.phase} {.status.state} {.spec.attempt}{"\n"}{end}' | sed -n "s/^git:$1 //p"; } # COMMIT
 group() { k get bundle web -o 'jsonpath={.status.groups[0].state}: {.status.groups[0].message}' | sed 's/ Pods.*//'; }
 
 web 1
@@ -44,10 +45,13 @@ web 2
 soon "L32 a push is a canary first" "web:2" image web-canary
 is "  beside what is there" "web:1" "$(image)"
 soon "  and the status says how far it is" "InProgress: step web/web.yaml: Deployment default/web: canary step 1 of 1, weight 25 (1 of 4" group
+soon "D40 so does its Install" "running Applying 1" installs "$head"
 asks() { k get bundle web -o yaml | tr -s "\n " " " | grep -o "waits for approval: alm approve bundle/web --canary" | head -1; }
 soon "  and what it waits for" "waits for approval: alm approve bundle/web --canary" asks
+second=$head
 web 3
 soon "another push takes its place" "web:3" image web-canary
+soon "  its Install says so" "failed Superseded 1" installs "$second"
 is "  what is there is untouched" "web:1 1" "$(image) $(k get deployment web -o 'jsonpath={.metadata.generation}')"
 has "  the former one is in the log" "Superseded" "$(alm audit query --data-dir "$data" --reason CanaryAborted -o json)"
 kill -9 "$pid"
@@ -58,9 +62,11 @@ soon "killed in the middle: it is looked at again" "InProgress: step web/web.yam
 quiet_for 3
 is "  and nothing is written without approval" "web:1 web:3" "$(image) $(image web-canary)"
 waiting() { k get bundle web -o 'jsonpath={.status.canaries[*]}'; }
+soon "  its Install is the same one" "running Applying 1" installs "$head"
 soon "it asks again" '{"object":"Deployment default/web","state":"AwaitingApproval","weight":25}' waiting
 has "approved" "approved the canary of bundle/web at 25 percent, plan" "$(approve)"
 soon "approved, it is there" "Synced $head" state
+soon "  and so is its Install" "completed Succeeded 1" installs "$head"
 has "  by the approval" "approved: 25: it is good (claimed by admin)" "$(alm audit query --data-dir "$data" --reason CanarySteered -o json)"
 is "  and nothing is left" "web:3 " "$(image) $(image web-canary)"
 web 4
@@ -68,6 +74,14 @@ soon "one more" "web:4" image web-canary
 code "an abort says why" 2 "--reason is required" alm abort bundle/web
 code "aborted" 0 "aborted bundle/web, plan" alm abort bundle/web --reason 'customers complain'
 soon "aborted: rolled back" "RolledBack $head" state
+soon "  its Install says so" "failed RolledBack 1" installs "$head"
+is "  and kubectl get why" "web ${head:0:12} failed RolledBack" "$(k get installs -A | awk '$4 == "'"${head:0:12}"'" {print $3, $4, $5, $6}')"
+put_back() { k patch -n alm-cluster-default "$(k get installs -n alm-cluster-default -o json | jq -r '.items[] | select(.spec.revision == "git:'"$head"'") | "install/" + .metadata.name')" "$@" >/dev/null; }
+put_back --subresource=status --type=merge -p '{"status":{"phase":"completed","state":"Succeeded"}}'
+soon "  whatever somebody else writes there" "failed RolledBack 1" installs "$head"
+put_back --type=merge -p '{"spec":{"attempt":7}}'
+soon "  and what he asks for" "failed RolledBack 1" installs "$head"
+soon "  which an Event tells" 2 sh -c "KUBECONFIG=$KUBECONFIG kubectl get events -A --field-selector reason=InstallPutBack -o name | wc -l"
 has "  with the reason, and who it was" "CanaryAborted: Aborted: customers complain (claimed by admin)" "$(message Ready)"
 is "  what was there is there" "web:3 " "$(image) $(image web-canary)"
 has "  the log has it as an approval" '"justification": "customers complain"' "$(alm audit query --data-dir "$data" --reason AbortAsked -o json)"
@@ -134,6 +148,11 @@ soon "target 19: an analysis on trial is shown" "Finished: step web/web.yaml: me
 is "  and decides nothing" "Synced $head" "$(state)"
 metric ''
 soon "  which it does when it is meant" "RolledBack $head" state
+k delete installs -n alm-cluster-default --all >/dev/null
+soon "  an Install that is deleted is made anew" "failed RolledBack 1" installs "$head"
+k delete namespace alm-cluster-default --wait=false >/dev/null
+soon "  as is their namespace" Active k get namespace alm-cluster-default -o 'jsonpath={.status.phase}'
+soon "  with it" "failed RolledBack 1" installs "$head"
 rollout '{weight: 0}'
 soon "one that is wrong is told, with its field" "spec.rolloutRef: Rollout careful: spec.groups[0].steps[0].canary.steps[0].weight: want percent of the Pods, a whole number from 1 to 100" message Rendered
 rollout '{weight: 25, pause: 1h}'
@@ -142,4 +161,6 @@ soon "and one last" "web:6" image web-canary
 k delete bundle web >/dev/null
 none "a Bundle that is deleted in the middle takes both" image
 none "  the canary, too" image web-canary
+gone() { k get bundles,installs -A -o name | wc -l; }
+soon "  and its Installs go with it" 0 gone
 finish

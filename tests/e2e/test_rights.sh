@@ -235,7 +235,7 @@ if command -v git >/dev/null; then
 	k create rolebinding deployer -n site --role=deployer --serviceaccount=site:deployer >/dev/null
 	k create role alm-controller -n site --verb=impersonate --resource=serviceaccounts --resource-name=deployer >/dev/null
 	k create rolebinding alm-controller -n site --role=alm-controller --serviceaccount=alm-system:alm-controller >/dev/null
-	printf 'apiVersion: app.coreos.com/v1alpha1\nkind: Bundle\nmetadata: {name: site}\nspec:\n  source: {git: {url: "file://%s/site.git"}}\n  trigger: {interval: 1s}\n  namespace: site\n  serviceAccountName: site/deployer\n' "$catalog" | k create -f - >/dev/null
+	printf 'apiVersion: app.coreos.com/v1alpha1\nkind: Bundle\nmetadata: {name: site}\nspec:\n  source: {git: {url: "file://%s/site.git"}}\n  trigger: {interval: 1s}\n  namespace: site\n  serviceAccountName: site/deployer\n  historyLimit: 0\n' "$catalog" | k create -f - >/dev/null
 	page() { k get configmap page -n site -o 'jsonpath={.data.v}' 2>&1 | sed 's/.*NotFound.*/gone/'; }
 	state() { k get bundle site -o 'jsonpath={.status.state}{.status.conditions[?(@.status=="False")].message}'; }
 	soon "a bundle whose account may write one ConfigMap" Synced state
@@ -243,6 +243,10 @@ if command -v git >/dev/null; then
 	push 2
 	soon "as is its next commit" 2 page
 	soon "to the end" Synced state
+	installs() { k get installs -n alm-cluster-default -o 'jsonpath={range .items[*]}{.spec.bundle} {.spec.attempt} {.status.state}{end}'; }
+	soon "its Install says so, and the one before is forgotten" "site 1 Succeeded" installs
+	k patch -n alm-cluster-default "$(k get installs -n alm-cluster-default -o name)" --type=merge -p '{"spec":{"attempt":7}}' >/dev/null
+	soon "and is put back when somebody writes it" "site 1 Succeeded" installs
 	k delete bundle site --timeout=120s >/dev/null
 	is "and it goes with the bundle" gone "$(page)"
 	OR_EMPTY=1 lacks "as does what ALM knew of it" k get configmaps,secrets -n alm-system -o name -- 'inv\.site'

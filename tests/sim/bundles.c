@@ -90,9 +90,51 @@ static int are_recorded(struct world *w, struct error *err)
 	return 0;
 }
 
+/* The state of an Install under that of its Bundle, at rest; NULL: nothing is said of its run. */
+static const char *state_under(const char *bundle)
+{
+	static const char *const rows[][2] = {
+		{"Synced", "Succeeded"}, {"Degraded", "Succeeded"},
+		{"Stopped", "Failed"},   {"RolledBack", "RolledBack"},
+		{"Blocked", "Blocked"},  {"AwaitingApproval", "Blocked"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (cstr_eq(rows[i][0], bundle))
+			return rows[i][1];
+	return NULL;
+}
+
+/* Of the newest revision the Install says what the Bundle says; of three more it says how they ended; with the
+ * Bundle all go. */
+static int installs_agree(struct world *w, struct error *err)
+{
+	CLEANUP(obj_unrefp) struct obj *bundle = NULL;
+	CLEANUP(obj_unrefp) struct obj *list = NULL;
+	bool there = world_get(w, WEB, &bundle, err) == 200, told = false;
+	if (world_get(w, "/apis/store.app.coreos.com/v1/installs", &list, err) != 200)
+		return error_set(err, E_INTERNAL, "no list of Installs");
+	size_t n = obj_len(obj_get(list, "items"));
+	const char *want = state_under(there ? obj_str(bundle, "status.state") : NULL);
+	if (n > (there ? 4 : 0))
+		return error_set(err, E_INTERNAL, "there are %zu Installs", n);
+	for (size_t i = 0; i < n && want; i++) {
+		const struct obj *o = obj_at(obj_get(list, "items"), i);
+		bool newest = cstr_eq(obj_str(o, "spec.payload.digest"),
+				      obj_str(bundle, "status.revisionDigest"));
+		const char *phase = obj_str(o, "status.phase"), *is = obj_str(o, "status.state");
+		told = told || newest;
+		if (newest ? !cstr_eq(is, want)
+			   : !cstr_eq(phase, "completed") && !cstr_eq(phase, "failed"))
+			return error_set(err, E_INTERNAL,
+					 "Install %s is %s under a Bundle that is %s", meta_name(o),
+					 is ? is : "(nothing)", obj_str(bundle, "status.state"));
+	}
+	return !want || told ? 0 : error_set(err, E_INTERNAL, "no Install is of what is there");
+}
+
 int bundles_converged(struct world *w, const struct bundles_want *list, struct error *err)
 {
-	if (are_recorded(w, err) < 0 || runner_at_rest(w, err) < 0)
+	if (are_recorded(w, err) < 0 || runner_at_rest(w, err) < 0 || installs_agree(w, err) < 0)
 		return -err->code;
 	for (; list->name; list++) {
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);

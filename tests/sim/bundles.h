@@ -3,6 +3,7 @@
  * holds at every write and at the end. It is runner.h's, as the engine is, and besides:
  *
  *	wanted    what is deleted is in none of the commits that may be applied, or the Bundle goes
+ *	agreed    what is left says the same in Bundle and Install
  *	recorded  each commit that was pushed is in the log, read or superseded, in the order of the branch
  */
 #ifndef TESTS_SIM_BUNDLES_H

@@ -91,7 +91,8 @@ static const char *app_of_account(const struct http_request *r)
 static bool is_custom(struct str group)
 {
 	return memchr(group.ptr, '.', group.len) && !str_has_suffix(group, STR(".k8s.io")) &&
-	       !str_is(group, "app.coreos.com") && !str_is(group, "opinstaller.coreos.com");
+	       !str_is(group, "app.coreos.com") && !str_is(group, "opinstaller.coreos.com") &&
+	       !str_is(group, "store.app.coreos.com");
 }
 
 /* --- what must hold --- */

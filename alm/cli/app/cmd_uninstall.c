@@ -191,6 +191,8 @@ static int release_all(struct uninstall *u, struct error *err)
 {
 	for (size_t i = n_crd_kinds; i-- > 0;) {
 		const struct obj *items;
+		if (crd_kinds[i]->namespaced) /* Installs go with their Bundles */
+			continue;
 		if (list(u, crd_kinds[i], &items, err) < 0)
 			return -err->code;
 		for (size_t n = 0; n < obj_len(items); n++)
@@ -204,8 +206,8 @@ static int check_apps(struct uninstall *u, struct error *err)
 {
 	for (size_t i = 0; i < n_crd_kinds; i++) {
 		const struct obj *items;
-		if (cstr_eq(crd_kinds[i]->kind, "Catalog")) /* without a finalizer */
-			continue;
+		if (cstr_eq(crd_kinds[i]->kind, "Catalog") || crd_kinds[i]->namespaced)
+			continue; /* without a finalizer */
 		if (list(u, crd_kinds[i], &items, err) < 0)
 			return -err->code;
 		if (obj_len(items))

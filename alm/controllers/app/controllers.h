@@ -6,7 +6,7 @@
 
 extern const struct controller catalog_controller, apptype_controller, strategy_controller,
 	crdowner_controller, instance_controller, instance_chart_controller, instancelog_controller,
-	bundle_controller;
+	bundle_controller, install_controller;
 extern const struct controller *const all_controllers[]; /* NULL-ended */
 
 #endif

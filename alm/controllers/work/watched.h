@@ -13,6 +13,7 @@ enum {
 	WATCH_NAMESPACE,
 	WATCH_PLAN_SECRET, /* stored install plans in alm-system */
 	WATCH_BUNDLE,      /* only where programs can be run */
+	WATCH_INSTALL,     /* with these */
 	WATCH_OWNED, /* objects of any kind that carry our label: one informer a kind, on demand */
 	WATCH_INSTANCE, /* custom resources of managed CRDs: metadata only, on demand */
 	WATCHED_MAX,

@@ -278,6 +278,7 @@ static void test_stray__namespaces_that_nobody_may_empty(void **state)
 	assert_true(stray_is_reserved("kube-system"));
 	assert_true(stray_is_reserved("kube-flannel"));
 	assert_true(stray_is_reserved("alm-system"));
+	assert_true(stray_is_reserved("alm-cluster-default"));
 	assert_false(stray_is_reserved("default"));
 	assert_false(stray_is_reserved("team"));
 }
