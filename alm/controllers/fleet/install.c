@@ -55,9 +55,8 @@ static void tell_ignored(const struct install_pass *s, const struct obj *o)
 	struct obj *body = obj_map();
 	if (owner_bundle(o, &owner) && cstr_eq(meta_namespace(o), INSTALL_NAMESPACE))
 		return;
-	const char *text =
-		"ALM alone makes Installs: this one does nothing; a push to the branch of a "
-		"Bundle, or alm retry bundle/NAME, rolls out";
+	const char *text = "ALM alone makes Installs: this one does nothing; a push to the "
+			   "branch of a Bundle rolls out";
 	obj_set_str(body, "message", text);
 	struct action *x = plan_row(s->plan, "Observe", o, "InstallIgnored", meta_uid(o), body);
 	x->message = text;
