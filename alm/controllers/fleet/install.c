@@ -52,9 +52,9 @@ static bool is_ours(const struct install_pass *s, const struct obj *o)
 static void tell_ignored(const struct install_pass *s, const struct obj *o)
 {
 	struct owner_ref owner;
-	struct obj *body = obj_map();
 	if (owner_bundle(o, &owner) && cstr_eq(meta_namespace(o), INSTALL_NAMESPACE))
 		return;
+	struct obj *body = obj_map();
 	const char *text = "ALM alone makes Installs: this one does nothing; a push to the "
 			   "branch of a Bundle rolls out";
 	obj_set_str(body, "message", text);
@@ -115,22 +115,19 @@ static bool may_put_back(const struct install_pass *s, const struct obj *o)
 	return plan_await(s->plan, repairs_wait(s->v, o, INSTALL_NAMESPACE)) == DONE;
 }
 
+/* The Event is of the Bundle: those of objects without a namespace are where ALM may write them. */
 static void put_back(const struct install_pass *s, const struct obj *o, struct action *x,
 		     const char *what)
 {
-	struct obj *body = obj_map();
 	const char *by = editor(o, arena_fmt(s->v->a, "f:%s", what));
-	const char *text =
-		arena_fmt(s->v->a,
-			  "its %s was changed by hand (claimed by manager %s), did nothing, "
-			  "and is put back",
-			  what, by ? by : "unknown");
 	x->repairs = true;
-	obj_set_str(body, "message", text);
-	struct action *row =
-		plan_row(s->plan, "Observe", o, "InstallPutBack", meta_resource_version(o), body);
-	row->message = text;
-	row->event_type = "Warning";
+	x->subject = s->bundle;
+	x->event_type = "Warning";
+	x->reason = "InstallPutBack";
+	x->message = arena_fmt(s->v->a,
+			       "the %s of Install %s was changed by hand (claimed by manager %s), "
+			       "which did nothing, and is put back",
+			       what, meta_name(o), by ? by : "unknown");
 }
 
 /* A merge patch: what the status has no more is taken out. */

@@ -152,7 +152,7 @@ static size_t told(struct fixture *x, const char *reason)
 {
 	size_t n = 0;
 	for (const struct action *a = x->u.f.plan.head; a; a = a->next)
-		n += a->type == ACT_ROW && cstr_eq(a->reason, reason) && a->event_type;
+		n += cstr_eq(a->reason, reason) && a->event_type && a->subject;
 	return n;
 }
 
