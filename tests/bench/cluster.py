@@ -106,15 +106,15 @@ def one(p):
     print("one operator of 12 objects, create to Ready: " + ", ".join(shown), flush=True)
 
 
-def many(first, n, name):
-    """n apps of a catalog of their own, from the creates to the last one that is installed."""
+def many(first, n, name, pause=0.5):
+    """n apps of a catalog of their own, from the creates to the last one that is installed; it is looked every pause seconds."""
     os.makedirs(f"{CATALOGS}/{name}")
     for i in range(first, first + n):
         install.chart(i, "1.0.0", f"{CATALOGS}/{name}")
         created(APPTYPES, app(f"web{i}", "org.example"))
     before, begin = SERVER.installed("1.0.0"), time.monotonic()
     catalog(name)
-    until(lambda: SERVER.installed("1.0.0") - before == n, f"{n} apps", 0.5)
+    until(lambda: SERVER.installed("1.0.0") - before == n, f"{n} apps", pause)
     return time.monotonic() - begin
 
 
@@ -211,4 +211,5 @@ def main():
         relay.p.terminate()
 
 
-main()
+if __name__ == "__main__":
+    main()
