@@ -93,6 +93,7 @@ server_start() {
 }
 
 on_cluster() { [ -n "${ALM_TEST_CLUSTER:-}" ]; }
+has_policies() { k api-resources --api-group=admissionregistration.k8s.io -o name | grep -q validatingadmissionpolicies; } # since Kubernetes 1.30
 
 # alm up; or alm controller on the real cluster whose kubeconfig ALM_TEST_CLUSTER is, and that may be written to.
 cluster_start() {
