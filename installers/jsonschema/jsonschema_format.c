@@ -1,10 +1,29 @@
 /* Formats that drafts 4 to 7 assert, with the reasons of the library Helm uses; others only
  * annotate. */
 
+#include <string.h>
+
 #include "installers/jsonschema/jsonschema_tree.h"
 #include "installers/tmpl/fn/url.h"
+#include "installers/value/print.h"
+#include "installers/value/unicode.h"
 
-static const char *label_fault(struct str s)
+/* NULL: every rune of it is a letter of ASCII, a digit or one of also. */
+static const char *rune_fault(struct arena *a, struct str s, const char *also)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	uint32_t rune = 'a';
+	for (size_t n; s.len; s = str_skip(s, n)) {
+		n = rune_next(s, &rune);
+		if (n > 1 || (!char_is_alnum(s.ptr[0]) && !strchr(also, s.ptr[0]))) {
+			quote_rune(&b, rune, false);
+			return arena_fmt(a, "invalid character %s", b.buf);
+		}
+	}
+	return NULL;
+}
+
+static const char *label_fault(struct arena *a, struct str s)
 {
 	if (!s.len || s.len > 63)
 		return "label must be 1 to 63 characters long";
@@ -12,25 +31,21 @@ static const char *label_fault(struct str s)
 		return "label starts with hyphen";
 	if (s.ptr[s.len - 1] == '-')
 		return "label ends with hyphen";
-	for (size_t i = 0; i < s.len; i++)
-		if (!char_is_alnum(s.ptr[i]) && s.ptr[i] != '-')
-			return "label contains invalid characters";
-	return NULL;
+	return rune_fault(a, s, "-");
 }
 
 static const char *hostname_fault(struct arena *a, struct str s)
 {
 	const char *fault = NULL;
 	struct str label;
-	(void)a;
 	if (s.len && s.ptr[s.len - 1] == '.')
 		s.len--;
 	if (s.len > 253)
 		return "more than 253 characters long";
 	if (!s.len)
-		return label_fault(s);
+		return label_fault(a, s);
 	while (!fault && str_next(&s, '.', &label))
-		fault = label_fault(label);
+		fault = label_fault(a, label);
 	return fault;
 }
 
@@ -38,7 +53,6 @@ static const char *ipv4_fault(struct arena *a, struct str s)
 {
 	struct str part;
 	int64_t v;
-	(void)a;
 	size_t n = 1;
 	for (size_t i = 0; i < s.len; i++)
 		n += s.ptr[i] == '.';
@@ -47,7 +61,10 @@ static const char *ipv4_fault(struct arena *a, struct str s)
 	while (str_next(&s, '.', &part)) {
 		if (part.len > 1 && part.ptr[0] == '0')
 			return "leading zeros";
-		if (!str_parse_i64(part, &v) || v < 0 || v > 255)
+		if (!str_parse_i64(part, &v))
+			return arena_fmt(a, "strconv.Atoi: parsing \"%.*s\": invalid syntax",
+					 STR_ARG(part));
+		if (v < 0 || v > 255)
 			return "decimal must be between 0 and 255";
 	}
 	return NULL;
@@ -94,6 +111,25 @@ static const char *ipv6_fault(struct arena *a, struct str s)
 	return groups == 8 || (short_form && groups < 8) ? NULL : "not an ip address";
 }
 
+static const char *local_fault(struct arena *a, struct str s)
+{
+	if (s.len > 64)
+		return "local part more than 64 characters long";
+	if (s.len > 1 && s.ptr[0] == '"' && s.ptr[s.len - 1] == '"') {
+		s = str_sub(s, 1, s.len - 2);
+		return str_find_char(s, '\\') >= 0 || str_find_char(s, '"') >= 0
+			       ? "backslash and quote are not allowed within quoted local part"
+			       : NULL;
+	}
+	if (str_has_prefix(s, STR(".")))
+		return "starts with dot";
+	if (str_has_suffix(s, STR(".")))
+		return "ends with dot";
+	if (str_contains(s, STR("..")))
+		return "consecutive dots";
+	return rune_fault(a, s, ".!#$%&'*+-/=?^_`{|}~");
+}
+
 static const char *email_fault(struct arena *a, struct str s)
 {
 	struct str local, domain;
@@ -101,12 +137,17 @@ static const char *email_fault(struct arena *a, struct str s)
 		return "more than 255 characters long";
 	if (!str_rcut(s, '@', &local, &domain))
 		return "missing @";
-	if (local.len > 64)
-		return "local part more than 64 characters long";
-	if (!local.len || local.ptr[0] == '.' || local.ptr[local.len - 1] == '.')
-		return "local part starts or ends with dot";
-	const char *fault = hostname_fault(a, domain);
-	return fault ? arena_fmt(a, "invalid domain: %s", fault) : NULL;
+	const char *fault = local_fault(a, local);
+	if (fault)
+		return fault;
+	if (!str_has_prefix(domain, STR("[")) || !str_has_suffix(domain, STR("]"))) {
+		fault = hostname_fault(a, domain);
+		return fault ? arena_fmt(a, "invalid domain: %s", fault) : NULL;
+	}
+	domain = str_sub(domain, 1, domain.len - 2);
+	bool six = str_has_prefix(domain, STR("IPv6:"));
+	fault = six ? ipv6_fault(a, str_skip(domain, 5)) : ipv4_fault(a, domain);
+	return fault ? arena_fmt(a, "invalid ipv%c address: %s", six ? '6' : '4', fault) : NULL;
 }
 
 static const char *uuid_fault(struct arena *a, struct str s)
@@ -136,23 +177,34 @@ static bool number_in(struct str s, size_t from, int64_t high)
 	return d.len == 2 && char_is_digit(d.ptr[0]) && str_parse_i64(d, &v) && v >= 0 && v <= high;
 }
 
+/* Go's reader of times names what it could not read, and as what. */
+static const char *not_read(struct arena *a, struct str s, size_t at, const char *as)
+{
+	return arena_fmt(a,
+			 "parsing time \"%.*s\" as \"2006-01-02\": cannot parse \"%.*s\" as \"%s\"",
+			 STR_ARG(s), STR_ARG(str_skip(s, at)), as);
+}
+
 static const char *date_fault(struct arena *a, struct str s)
 {
 	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 	int64_t y, m, d;
-	bool shaped = s.len == 10 && s.ptr[4] == '-' && s.ptr[7] == '-' &&
-		      char_is_digit(s.ptr[0]) && str_parse_i64(str_sub(s, 0, 4), &y) &&
-		      number_in(s, 5, 99) && number_in(s, 8, 99);
-	if (!shaped)
-		return arena_fmt(
-			a,
-			"parsing time \"%.*s\" as \"2006-01-02\": cannot parse \"%.*s\" as "
-			"\"2006\"",
-			STR_ARG(s), STR_ARG(s));
-	str_parse_i64(str_sub(s, 5, 2), &m);
+	if (s.len < 4 || !number_in(s, 0, 99) || !number_in(s, 2, 99))
+		return not_read(a, s, 0, "2006");
+	str_parse_i64(str_sub(s, 0, 4), &y);
+	for (size_t at = 4; at < 10; at += 3) {
+		if (at >= s.len || s.ptr[at] != '-')
+			return not_read(a, s, at, "-");
+		if (!number_in(s, at + 1, 99))
+			return not_read(a, s, at + 1, at == 4 ? "01" : "02");
+		if (at == 4 && !(str_parse_i64(str_sub(s, 5, 2), &m) && m >= 1 && m <= 12))
+			return arena_fmt(a, "parsing time \"%.*s\": month out of range",
+					 STR_ARG(s));
+	}
+	if (s.len > 10)
+		return arena_fmt(a, "parsing time \"%.*s\": extra text: \"%.*s\"", STR_ARG(s),
+				 STR_ARG(str_skip(s, 10)));
 	str_parse_i64(str_sub(s, 8, 2), &d);
-	if (m < 1 || m > 12)
-		return arena_fmt(a, "parsing time \"%.*s\": month out of range", STR_ARG(s));
 	bool leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
 	if (d < 1 || d > days[m - 1] + (m == 2 && leap))
 		return arena_fmt(a, "parsing time \"%.*s\": day out of range", STR_ARG(s));
@@ -181,9 +233,16 @@ static const char *time_fault(struct arena *a, struct str s)
 	}
 	if (str_is(s, "z") || str_is(s, "Z"))
 		return NULL;
-	if (s.len != 6 || (s.ptr[0] != '+' && s.ptr[0] != '-') || s.ptr[3] != ':')
+	if (s.len != 6)
 		return "offset must be 6 characters long";
-	return number_in(s, 1, 23) && number_in(s, 4, 59) ? NULL : "non-positive hour in offset";
+	if (s.ptr[0] != '+' && s.ptr[0] != '-')
+		return "offset must begin with plus/minus";
+	if (s.ptr[3] != ':')
+		return "missing colon in offset in correct place";
+	if (!number_in(s, 1, 99) || !number_in(s, 4, 99))
+		return "invalid hour/min in offset";
+	return number_in(s, 1, 23) && number_in(s, 4, 59) ? NULL
+							  : "hour/min in offset out of range";
 }
 
 static const char *date_time_fault(struct arena *a, struct str s)

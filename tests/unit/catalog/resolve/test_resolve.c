@@ -32,13 +32,13 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A chart etcd-operator of this version with a CRD that serves the resources declared. */
-static void add(struct world *w, const char *version, const char *descriptor)
+/* A chart of this version with a CRD that serves the resources declared. */
+static void add_package(struct world *w, const char *name, const char *version,
+			const char *descriptor)
 {
 	struct error err;
 	char digest[SHA256_HEX];
-	char *chart =
-		arena_fmt(w->a, "apiVersion: v2\nname: etcd-operator\nversion: %s\n", version);
+	char *chart = arena_fmt(w->a, "apiVersion: v2\nname: %s\nversion: %s\n", name, version);
 	sha256_hex(str_of(chart), digest);
 	struct package_source s = {.chart_yaml = str_of(chart),
 				   .descriptor = str_of(descriptor),
@@ -51,6 +51,11 @@ static void add(struct world *w, const char *version, const char *descriptor)
 	w->index->versions[before]->own_crds = (const char **)w->index->versions[before]->provides;
 	w->index->versions[before]->n_own_crds = w->index->versions[before]->n_provides;
 	(void)err;
+}
+
+static void add(struct world *w, const char *version, const char *descriptor)
+{
+	add_package(w, "etcd-operator", version, descriptor);
 }
 
 static void run(struct world *w, struct resolution *r)
@@ -445,6 +450,25 @@ static void test_resolve__what_a_catalog_has_comes_before_a_stored_plan(void **s
 	assert_null(r.chosen->manual);
 }
 
+/* Which of two is meant nobody but a person knows. */
+static void test_resolve__two_packages_of_one_app_are_ambiguous(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "1.0.0", TYPE);
+	add_package(w, "other", "1.0.0", TYPE);
+	run(w, &r);
+	assert_null(r.chosen);
+	assert_string_equal(r.reason, "AmbiguousProvider");
+	assert_non_null(strstr(r.message, "both install etcd.com.tectonic.storage; "
+					  "set spec.package"));
+	assert_non_null(strstr(r.message, "etcd-operator"));
+	assert_non_null(strstr(r.message, "other"));
+	w->in.package = "other";
+	run(w, &r);
+	assert_string_equal(r.chosen->version, "1.0.0");
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -466,6 +490,7 @@ int main(void)
 		T(test_resolve__the_users_wish_never_blocks),
 		T(test_resolve__edges_lead_over_stops),
 		T(test_resolve__highest_is_not_the_highest_installable),
+		T(test_resolve__two_packages_of_one_app_are_ambiguous),
 		T(test_resolve__a_version_with_two_digests_is_ambiguous),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,6 +205,30 @@ static void test_resolve_doc__has_what_the_printer_reads(void **state)
 	arena_free(w.a);
 }
 
+/* Of an app without candidates its condition says why. */
+static void test_resolve_doc__nothing_to_choose_from_is_told(void **state)
+{
+	(void)state;
+	struct world w;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	setup(&w);
+	w.r.n = 0;
+	w.r.reason = "NoPackage";
+	w.r.message = "nobody has it";
+	w.in.installed_version = NULL;
+	struct obj *o = obj_keep(w.a, resolve_doc(&w.in, &w.r, NULL, w.a));
+	resolve_print(o, NULL, "7", false, &b);
+	assert_string_equal(b.buf, "etcd  not installed  Automatic  channel stable  range *\n"
+				   "  NoPackage: nobody has it\n  audit #7\n");
+	w.r.n = 1;
+	o = obj_keep(w.a, resolve_doc(&w.in, &w.r, NULL, w.a));
+	strbuf_clear(&b);
+	resolve_print(o, NULL, NULL, true, &b);
+	assert_null(strstr(b.buf, "NoPackage"));
+	assert_null(strstr(b.buf, "audit"));
+	arena_free(w.a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +237,7 @@ int main(void)
 		cmocka_unit_test(test_resolve_doc__a_way_out_for_few),
 		cmocka_unit_test(test_resolve_doc__a_candidate_has_what_was_found),
 		cmocka_unit_test(test_resolve_doc__has_what_the_printer_reads),
+		cmocka_unit_test(test_resolve_doc__nothing_to_choose_from_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -272,6 +272,7 @@ GOLDEN(crypto)
 GOLDEN(toml)
 GOLDEN(corners)
 GOLDEN(log)
+GOLDEN(schema)
 
 /* Their case is their error: the one ends every render, and no value of Helm's is a function that
  * the other could call. */
@@ -321,6 +322,7 @@ int main(void)
 		cmocka_unit_test(test_charts_out__toml),
 		cmocka_unit_test(test_charts_out__corners),
 		cmocka_unit_test(test_charts_out__log),
+		cmocka_unit_test(test_charts_out__schema),
 		cmocka_unit_test(test_charts_out__each_function_runs_in_the_case_that_covers_it),
 	};
 	char here[256];
