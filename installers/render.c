@@ -183,11 +183,6 @@ static int execute_file(struct render *r, struct tmpl_run *run, struct file *f)
 	int rc = tmpl_run_file(run, f->name, value_map_as(f->data, VALUE_VALUES), &out, r->msg);
 	if (rc < 0)
 		return rc;
-	if (out.over) {
-		strbuf_addf(r->msg, "RenderLimit: output of %.*s over %zu bytes", STR_ARG(f->name),
-			    l->file_bytes);
-		return -E_LIMIT;
-	}
 	f->out = str_n(arena_text(r->a, out.buf, out.len), out.len);
 	return 0;
 }

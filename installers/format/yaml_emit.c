@@ -47,10 +47,7 @@ static int through_json(struct emitter *e, struct str *s)
 		valid = valid && n;
 		folds |= n && r == 0x85;
 		if (n && ((r >= 0x7f && r < 0xa0 && r != 0x85) || r == 0xfffe || r == 0xffff))
-			return msg_fail(
-				e->msg,
-				"error converting JSON to YAML: yaml: control characters are "
-				"not allowed");
+			return msg_fail(e->msg, "yaml: control characters are not allowed");
 		i += n ? n : 1;
 	}
 	if (valid && !folds)

@@ -161,7 +161,7 @@ static bool hex_exponent(struct str s, int64_t *ret)
 	for (size_t i = 0; i < s.len; i++) {
 		if (!char_is_digit(s.ptr[i]) && s.ptr[i] != '_')
 			return false;
-		if (s.ptr[i] != '_' && n < 100000)
+		if (s.ptr[i] != '_' && n < 10000) /* as Go cuts it */
 			n = n * 10 + (s.ptr[i] - '0');
 	}
 	*ret = negative ? -n : n;

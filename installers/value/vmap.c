@@ -67,7 +67,7 @@ void vmap_set(struct vmap *m, struct str key, struct value v)
 	bool found;
 	size_t i = find(m, key, &found);
 	v.iface = 0;
-	if (found && m->entries) {
+	if (found) {
 		m->entries[i].value = v;
 		return;
 	}

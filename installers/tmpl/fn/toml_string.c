@@ -45,8 +45,12 @@ static int cut_escape(struct toml_reader *r, size_t start, bool multi)
 		r->at++;
 		return cut_unicode(r, start, c);
 	}
-	if (toml_at_end(r))
-		return toml_fail_before(r, "invalid escape in string '\\'");
+	if (toml_at_end(r)) {
+		int rc = toml_fail_before(r, "invalid escape in string '\\");
+		if (!r->bad) /* the end is told as a rune, 0 */
+			strbuf_add(r->msg, "\0'", 2);
+		return rc;
+	}
 	uint32_t rune;
 	size_t width = rune_next(str_skip(r->s, r->at), &rune);
 	r->line += c == '\n';

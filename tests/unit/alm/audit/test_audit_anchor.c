@@ -9,6 +9,7 @@
 
 #include "alm/audit/anchor.h"
 #include "alm/audit/head.h"
+#include "alm/audit/restored.h"
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "tests/lib/audit_log.h"
@@ -299,6 +300,71 @@ static void test_audit_anchor__a_damaged_head_is_noticed(void **state)
 	}
 }
 
+static struct db *open_db(void)
+{
+	struct error err = ERROR_INIT;
+	struct db *d;
+	struct db_config dc = {.path = path_of("alm.db")};
+	assert_ok(db_open(&dc, &d, &err), &err);
+	return d;
+}
+
+static void test_audit_anchor__a_head_that_nobody_signed_is_named(void **state)
+{
+	(void)state;
+	struct audit_log l;
+	struct error err = ERROR_INIT;
+	struct verify_options o = {.skip_file_check = true, .dir = dir};
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(65536);
+	CLEANUP(strbuf_release) struct strbuf said = STRBUF_INIT(65536);
+	CLEANUP(xfreep) struct verify_report *rep = xcalloc(1, sizeof(*rep));
+	open_log(&l);
+	audit_log_fill(&l, 20, 5);
+	audit_log_close(&l);
+	assert_ok(file_read(path_of(HEAD_FILE), &text, &err), &err);
+	char *c = &text.buf[text.len - 10]; /* of the signature */
+	*c = *c == 'A' ? 'B' : 'A';
+	assert_ok(file_replace(path_of(HEAD_FILE), strbuf_str(&text), 0600, &err), &err);
+	struct db *d = open_db();
+	assert_ok(verify_log(d, &o, rep, &err), &err);
+	verify_print(rep, &said);
+	db_close(d);
+	if (!strstr(said.buf, HEAD_FILE ": no key of this log signed its note"))
+		fail_msg("%s", said.buf);
+}
+
+/* The copy of a log says where it came from and goes on; what was remembered is in it. */
+static void test_audit_anchor__a_restored_copy_says_so(void **state)
+{
+	(void)state;
+	struct audit_log l;
+	struct error err = ERROR_INIT;
+	struct restored r;
+	open_log(&l);
+	audit_log_fill(&l, 20, 5);
+	int64_t rows = audit_last_seq(l.audit);
+	audit_log_close(&l);
+	struct db *d = open_db();
+	struct restored_config c = {.db = d,
+				    .loop = &l.loop.base,
+				    .dir = dir,
+				    .reason = "a test",
+				    .details = "of 20 rows"};
+	loop_init(&l.loop.base, l.loop.base.ops);
+	assert_ok(restored_append(&c, &r, &err), &err);
+	assert_int_equal(r.rows, rows);
+	assert_non_null(r.origin);
+	assert_null(r.gap);
+	restored_release(&r);
+	db_close(d);
+	loop_release(&l.loop.base);
+	open_log(&l);
+	assert_false(audit_read_only(l.audit));
+	assert_int_equal(count(&l, "Restored"), 1);
+	audit_log_assert_intact(&l);
+	audit_log_close(&l);
+}
+
 static void test_audit_anchor__cosignatures_are_those_of_the_witness(void **state)
 {
 	(void)state;
@@ -348,6 +414,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_audit_anchor__a_lost_head_is_recorded_once,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_audit_anchor__a_damaged_head_is_noticed, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(
+			test_audit_anchor__a_head_that_nobody_signed_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_audit_anchor__a_restored_copy_says_so, setup,
 						teardown),
 		cmocka_unit_test(test_audit_anchor__cosignatures_are_those_of_the_witness),
 	};

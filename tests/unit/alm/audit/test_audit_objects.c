@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "alm/audit/objects.h"
 #include "alm/audit/verify.h"
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
@@ -588,9 +589,40 @@ static void test_audit_objects__those_written_without_the_log_are_recorded(void 
 	assert_false(ready());
 }
 
+static void test_audit_objects__a_key_is_64_hex_digits(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {"", "00", "x"};
+	unsigned char key[AUDIT_KEY_BYTES];
+	char path[96];
+	(void)snprintf(path, sizeof(path), "%s/bad.key", dir);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct error err = ERROR_INIT;
+		assert_ok(file_replace(path, str_of(texts[i]), 0600, &err), &err);
+		assert_int_equal(audit_read_key(dir, "bad.key", key, &err), -E_CORRUPT);
+		assert_non_null(strstr(err.msg, "bad.key does not hold 64 hex digits"));
+		assert_ok(file_remove(path, &err), &err);
+	}
+}
+
+static void test_audit_objects__digests_of_no_log_are_an_error(void **state)
+{
+	(void)state;
+	static const unsigned char key[REDACT_KEY_BYTES];
+	struct error err = ERROR_INIT;
+	struct db *d;
+	struct db_config dc = {.path = ":memory:"};
+	assert_ok(db_open(&dc, &d, &err), &err);
+	assert_true(objects_digests_fit(d, key, &err) < 0);
+	db_close(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_audit_objects__digests_of_no_log_are_an_error),
+		cmocka_unit_test_setup_teardown(test_audit_objects__a_key_is_64_hex_digits, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_audit_objects__everyday_acts_are_no_tampering,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(

@@ -254,6 +254,21 @@ static void test_audit_query__a_refusal_tells_how_many_there_were(void **state)
 	obj_unref(row);
 }
 
+static void test_audit_query__what_was_seen_names_who_did_it(void **state)
+{
+	(void)state;
+	static const char text[] =
+		"{\"type\":\"Observe\",\"reason\":\"SpecChanged\",\"actor\":\"bob\",\"subject\":{"
+		"\"kind\":\"AppType\",\"name\":\"etcd\"},\"body\":{\"generation\":3,\"changed\":["
+		"\"spec.a\",\"spec.b\"],\"who\":{\"trust\":\"authenticated\"}}}";
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *row = NULL;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	assert_ok(json_parse(str_of(text), &row, &err), &err);
+	row_detail(row, NULL, NULL, &b);
+	assert_string_equal(b.buf, "generation 3 spec.a, spec.b by bob (authenticated)");
+}
+
 static void test_audit_query__any_time_is_printed(void **state)
 {
 	static const int64_t times[] = {INT64_MAX, INT64_MIN, INT64_MAX / NS_PER_US + 1};
@@ -270,6 +285,7 @@ static void test_audit_query__any_time_is_printed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_audit_query__what_was_seen_names_who_did_it),
 		cmocka_unit_test(test_audit_query__any_time_is_printed),
 		cmocka_unit_test(test_audit_query__why_walks_the_causes),
 		cmocka_unit_test(test_audit_query__forward_is_the_tree),

@@ -380,6 +380,7 @@ static void test_audit_verify__a_rewritten_row_is_named_by_its_tile(void **state
 {
 	(void)state;
 	struct audit_log saved = l;
+	struct error err = ERROR_INIT;
 	audit_log_open(&l, ":memory:", NULL);
 	audit_log_fill(&l, 600, 100);
 	audit_log_assert_intact(&l);
@@ -387,6 +388,10 @@ static void test_audit_verify__a_rewritten_row_is_named_by_its_tile(void **state
 	begin();
 	sql("UPDATE audit_tile SET hashes = CAST(substr(hashes, 1, 320) || zeroblob(32) ||"
 	    " substr(hashes, 353) AS BLOB) WHERE id = 1");
+	triggers(true);
+	assert_int_equal(verify_tail(l.db, audit_origin(l.audit), 600, &err), -E_ALTERED);
+	triggers(false);
+	assert_string_equal(err.msg, "entry 267 is not the one of its tile");
 	check_and_undo(256 + 11, "tile altered");
 	audit_log_close(&l);
 	l = saved;

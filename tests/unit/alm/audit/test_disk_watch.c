@@ -8,6 +8,7 @@
 #include "alm/audit/export.h"
 #include "alm/audit/query.h"
 #include "alm/base/clock.h"
+#include "alm/base/log.h"
 #include "alm/base/strbuf.h"
 #include "tests/lib/audit_log.h"
 #include "tests/lib/loop_fake.h"
@@ -86,6 +87,24 @@ static void assert_metric(struct fixture *f, const char *line)
 	metrics_print(f->metrics, &b);
 	if (!strstr(b.buf, line))
 		fail_msg("no %s in %s", line, b.buf);
+}
+
+static void keep_lines(void *arg, const char *line)
+{
+	strbuf_addf(arg, "%s\n", line);
+}
+
+static void test_disk_watch__the_line_of_the_process_says_how_full(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	log_setup(LOG_INFO, LOG_FORMAT_KV, NULL);
+	log_divert(keep_lines, &b);
+	f->free_mib = 12;
+	(void)disk_watch_refuses(f->watch, DISK_WRITE);
+	log_divert(NULL, NULL);
+	assert_non_null(strstr(b.buf, "the disk is full: writes are refused until there is room"));
+	assert_non_null(strstr(b.buf, "12 MiB"));
 }
 
 static void test_disk_watch__a_full_disk_has_two_entries(void **state)
@@ -230,6 +249,7 @@ static void test_disk_watch__our_own_readers_hold_nothing_while_they_print(void 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(test_disk_watch__the_line_of_the_process_says_how_full),
 		TEST(test_disk_watch__a_full_disk_has_two_entries),
 		TEST(test_disk_watch__without_room_entries_wait),
 		TEST(test_disk_watch__a_reader_that_stays_open_is_told_and_its_wal_ends),

@@ -41,6 +41,7 @@ static void test_index__the_revision_is_of_the_content_whatever_the_order(void *
 		index_of(one, 2, "withdrawn: [{package: b}]", &err);
 	assert_string_equal(x->revision, y->revision);
 	assert_int_equal(y->n, 2); /* equal digests merge */
+	assert_int_equal(y->n_packages, 2);
 	assert_string_not_equal(x->revision, z->revision);
 	assert_string_not_equal(x->revision, noted->revision);
 }
@@ -53,6 +54,7 @@ static void test_index__one_version_of_two_contents_is_ambiguous_on_both_sides(v
 	(void)state;
 	CLEANUP(index_freep) struct catalog_index *x = index_of(rows, 4, NULL, &err);
 	assert_int_equal(x->n, 4);
+	assert_int_equal(x->n_packages, 1);
 	assert_null(x->versions[0]->ambiguous);
 	assert_null(x->versions[1]->ambiguous); /* build metadata orders */
 	assert_non_null(x->versions[2]->ambiguous);

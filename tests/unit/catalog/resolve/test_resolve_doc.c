@@ -202,6 +202,9 @@ static void test_resolve_doc__has_what_the_printer_reads(void **state)
 	assert_true(condition_get(o, "Resolved", &c));
 	assert_string_equal(c.reason, "NoPackage");
 	assert_string_equal(c.message, "nobody has it");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	resolve_print(o, NULL, NULL, false, &b);
+	assert_non_null(strstr(b.buf, "\n  NoPackage: nobody has it\n"));
 	arena_free(w.a);
 }
 

@@ -295,10 +295,42 @@ static void test_resolve_record__has_everything_and_gives_it_back(void **state)
 			fail_msg("no %s in %s", words[i], all.buf);
 }
 
+/* A catalog of as many versions as a record may have, and of one more. */
+static void test_resolve_record__too_many_versions_make_none(void **state)
+{
+	(void)state;
+	for (int over = 0; over < 2; over++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new((size_t)64 << 20);
+		CLEANUP(index_freep) struct catalog_index *x = index_new("large", 0);
+		const struct catalog_index *const indexes[] = {x};
+		struct resolve_input in = {.app = "p",
+					   .self_ref = "p.x.io",
+					   .installed_package = "p",
+					   .indexes = indexes,
+					   .n_indexes = 1};
+		struct error err = ERROR_INIT;
+		for (int i = 0; i < RESOLVE_RECORD_VERSIONS_MAX + over; i++) {
+			char digest[SHA256_HEX];
+			const char *chart =
+				arena_fmt(a, "apiVersion: v2\nname: p\nversion: 1.0.%d\n", i);
+			sha256_hex(str_of(chart), digest);
+			struct package_source s = {.chart_yaml = str_of(chart),
+						   .descriptor = STR("appType: p.x.io\n"),
+						   .digest = digest,
+						   .locator = "p"};
+			index_add(x, &s);
+		}
+		assert_ok(index_finish(x, STR_NONE, &err), &err);
+		CLEANUP(obj_unrefp) struct obj *record = resolve_record(&in, a);
+		assert_int_equal(record != NULL, !over);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_resolve_record__has_everything_and_gives_it_back),
+		cmocka_unit_test(test_resolve_record__too_many_versions_make_none),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -408,6 +408,23 @@ static void test_verify__cosign_of_openssl(void **state)
 	}
 }
 
+static void test_verify__a_large_payload_of_cosign_is_refused(void **state)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(ROOM);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(ROOM);
+	const struct pubkey *key = pem(a, "cosign-ec.pem");
+	struct str signature = load(a, "cosign-ec.sig");
+	(void)state;
+	strbuf_pad(&b, ' ', COSIGN_PAYLOAD_BYTES_MAX);
+	for (int over = 0; over < 2; over++) {
+		struct error err = ERROR_INIT;
+		assert_int_equal(cosign_check(&key, 1, strbuf_str(&b), signature,
+					      word(a, "manifest"), &err),
+				 over ? -E_LIMIT : -E_INVALID);
+		strbuf_addc(&b, ' ');
+	}
+}
+
 static void test_verify__no_change_of_cosign_is_accepted(void **state)
 {
 	static const char *const kinds[] = {"ec", "rsa", "ed"};
@@ -495,7 +512,12 @@ static void test_verify__a_missing_signature_is_an_invalid_one(void **state)
 		"SignatureInvalid: provenance: it is signed by");
 	/* a key of the other kind does not help */
 	answers(question(a, "cosign-ec.pem", "ed.prov"), "keys in PEM are for cosign");
-	struct obj *q = question(a, "ed.asc", NULL);
+	struct obj *q = question(a, NULL, "ed.prov"), *keys = obj_map();
+	struct str text = load(a, "cosign-ec.pem");
+	obj_set(keys, "k", obj_stringn(str_sub(text, 0, text.len / 2)));
+	obj_set(q, "keys", keys);
+	answers(q, "SignatureInvalid: key k: a public key in PEM is cut off");
+	q = question(a, "ed.asc", NULL);
 	obj_set_str(q, "manifest", word(a, "manifest"));
 	answers(q, "SignatureInvalid: it is not signed");
 	q = question(a, "cosign-ec.pem", NULL);
@@ -538,6 +560,7 @@ int main(void)
 		cmocka_unit_test(test_verify__a_revocation_counts_wherever_it_stands),
 		cmocka_unit_test(test_verify__a_subkey_counts_as_bound),
 		cmocka_unit_test(test_verify__cosign_of_openssl),
+		cmocka_unit_test(test_verify__a_large_payload_of_cosign_is_refused),
 		cmocka_unit_test(test_verify__no_change_of_cosign_is_accepted),
 		cmocka_unit_test(test_verify__weak_keys_are_no_keys),
 		cmocka_unit_test(test_verify__a_missing_signature_is_an_invalid_one),

@@ -244,6 +244,36 @@ static void test_archive__limits_name_themselves(void **state)
 	assert_refused(read_tar(&tar, &l, &err), &err, E_LIMIT, "packed size is over 10 bytes");
 }
 
+/* As a chart in a folder is read. */
+static void test_archive__one_more_file_has_the_same_rules(void **state)
+{
+	static const struct {
+		const char *path, *why; /* NULL: it is taken */
+		int code;
+	} cases[] = {
+		{"a", NULL, 0},
+		{"../a", "", -E_INVALID},
+		{"b", "over 8 bytes", -E_LIMIT},
+		{"c", "more than 3 entries", -E_LIMIT},
+	};
+	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
+	struct chart_limits l = chart_limits_default;
+	struct archive_files files = {0};
+	struct archive_budget budget = ARCHIVE_BUDGET_INIT(&l);
+	(void)state;
+	l.entries = 3;
+	l.unpacked_bytes = 8;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct error err = ERROR_INIT;
+		int rc = archive_files_add(a, &files, cases[i].path, STR("12345"), &budget, &err);
+		if (cases[i].why)
+			assert_refused(rc, &err, -cases[i].code, cases[i].why);
+		else
+			assert_int_equal(rc, 0);
+		assert_int_equal(files.n, 1);
+	}
+}
+
 static void test_archive__bomb_is_stopped_by_its_ratio(void **state)
 {
 	CLEANUP(strbuf_release) struct strbuf tar = STRBUF_INIT((size_t)64 << 20);
@@ -566,6 +596,7 @@ int main(void)
 		cmocka_unit_test(test_archive__long_name_is_refused),
 		cmocka_unit_test(test_archive__gnu_long_name_is_read),
 		cmocka_unit_test(test_archive__limits_name_themselves),
+		cmocka_unit_test(test_archive__one_more_file_has_the_same_rules),
 		cmocka_unit_test(test_archive__bomb_is_stopped_by_its_ratio),
 		cmocka_unit_test(test_archive__claimed_size_is_not_believed),
 		cmocka_unit_test(test_archive__stream_faults),

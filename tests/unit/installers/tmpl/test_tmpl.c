@@ -122,6 +122,9 @@ static void test_tmpl__nesting_of_source_is_limited(void **state)
 	for (int i = 0; i < 5000; i++)
 		strbuf_adds(&b, "{{ if true }}");
 	assert_int_equal(run(f, b.buf), -E_LIMIT);
+	/* in a text of tpl, too, which is no fault of its syntax */
+	assert_int_equal(run(f, "{{ tpl (repeat 5000 \"{{ if true }}\") . }}"), -E_LIMIT);
+	assert_null(strstr(f->msg.buf, "cannot parse template"));
 }
 
 static void test_tmpl__include_nests_a_thousand_deep(void **state)
