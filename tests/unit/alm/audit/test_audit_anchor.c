@@ -10,6 +10,7 @@
 #include "alm/audit/anchor.h"
 #include "alm/audit/head.h"
 #include "alm/audit/restored.h"
+#include "alm/audit/tree.h"
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
 #include "tests/lib/audit_log.h"
@@ -341,7 +342,7 @@ static void test_audit_anchor__a_restored_copy_says_so(void **state)
 	struct error err = ERROR_INIT;
 	struct restored r;
 	open_log(&l);
-	audit_log_fill(&l, 20, 5);
+	audit_log_fill(&l, TREE_TILE - 2, 5); /* the record of it ends a tile */
 	int64_t rows = audit_last_seq(l.audit);
 	audit_log_close(&l);
 	struct db *d = open_db();
@@ -349,7 +350,7 @@ static void test_audit_anchor__a_restored_copy_says_so(void **state)
 				    .loop = &l.loop.base,
 				    .dir = dir,
 				    .reason = "a test",
-				    .details = "of 20 rows"};
+				    .details = "of a tile"};
 	loop_init(&l.loop.base, l.loop.base.ops);
 	assert_ok(restored_append(&c, &r, &err), &err);
 	assert_int_equal(r.rows, rows);

@@ -418,9 +418,9 @@ static void test_verify__a_large_payload_of_cosign_is_refused(void **state)
 	strbuf_pad(&b, ' ', COSIGN_PAYLOAD_BYTES_MAX);
 	for (int over = 0; over < 2; over++) {
 		struct error err = ERROR_INIT;
-		assert_int_equal(cosign_check(&key, 1, strbuf_str(&b), signature,
-					      word(a, "manifest"), &err),
-				 over ? -E_LIMIT : -E_INVALID);
+		assert_int_equal(
+			cosign_check(&key, 1, strbuf_str(&b), signature, word(a, "manifest"), &err),
+			over ? -E_LIMIT : -E_INVALID);
 		strbuf_addc(&b, ' ');
 	}
 }
