@@ -21,10 +21,13 @@ ASSIGN = re.compile(r"(?<![.>\w])(\w+) = ([^;]*);")
 MAY = {
     "alm/audit/row_text.c: add_message": "shows digests with fewer digits",
     "alm/audit/row_text.c: transition": "does not show the version twice",
+    "alm/cli/app/cmd_approve.c: approver_told": "a name that a ValidatingAdmissionPolicy or webhook can say in its message alone",
     "alm/cli/app/cmd_diff.c: print_findings": "shows the rule in a column of its own, not twice",
     "alm/cli/app/overview.c: add_available": "UpgradeAvailable has a version and a time in one text, to be shown apart",
     "alm/client/client.c: is_no_field": "Kubernetes answers 500 without any reason",
     "alm/controllers/apptype/app_metrics.c: judged_resource": "shows the resource as a label",
+    "alm/controllers/fleet/install_of.c: add_row": "shows of a step's message the line of one object",
+    "alm/controllers/fleet/install_of.c: why_of": "shows of a step's message the line of one object",
     "alm/sources/remote.c: name_url": "shows the address once, not twice",
     "alm/unit/switches.c: switches_is_immutable": "no reason and no cause of Kubernetes tells an immutable field from another 422",
     "installers/tmpl/failure.c: before_next": "Helm cuts its messages so, to show them",
