@@ -110,9 +110,9 @@ static const char *editor(const struct obj *o, const char *part)
 }
 
 /* What somebody else has written goes back, but not for ever. */
-static bool await_put_back(const struct install_pass *s, const struct obj *o)
+static enum ensured await_put_back(const struct install_pass *s, const struct obj *o)
 {
-	return plan_await(s->plan, repairs_wait(s->v, o, INSTALL_NAMESPACE)) == DONE;
+	return plan_await(s->plan, repairs_wait(s->v, o, INSTALL_NAMESPACE));
 }
 
 /* The Event is of the Bundle: those of objects without a namespace are where ALM may write them. */
@@ -206,7 +206,7 @@ static int install_leave(const struct view *v, const char *key, struct plan *pla
 		}
 		struct obj *patch =
 			editor(o, "f:spec") && !meta_is_deleting(o) ? spec_patch(o) : NULL;
-		if (patch && await_put_back(s, o))
+		if (patch && await_put_back(s, o) == DONE)
 			write_spec(s, o, patch, true);
 		else
 			obj_unref(patch);
@@ -273,7 +273,7 @@ static void create(const struct install_pass *s, struct obj *spec)
 		plan_requeue_after(s->plan, LOOK_AGAIN_NS);
 		return;
 	}
-	if (!await_put_back(s, o))
+	if (await_put_back(s, o) != DONE)
 		return;
 	if (!ns) {
 		struct obj *made = meta_skeleton("v1", "Namespace", NULL, INSTALL_NAMESPACE);
@@ -315,7 +315,7 @@ static enum ensured ensure_spec(const struct install_pass *s, const struct obj *
 		return DONE;
 	}
 	bool is_repair = is_lost || (is_told && editor(s->live, "f:spec"));
-	if (is_repair && !await_put_back(s, s->live)) {
+	if (is_repair && await_put_back(s, s->live) != DONE) {
 		obj_unref(patch);
 		return WAITING;
 	}
@@ -329,7 +329,7 @@ static void tell(const struct install_pass *s, struct obj *status)
 	bool is_news = install_is_news(s->live, own);
 	if (!is_news && cstr_eq(obj_str(s->live, "status.message"), obj_str(own, "message")))
 		return;
-	if (editor(s->live, "f:status") && !await_put_back(s, s->live))
+	if (editor(s->live, "f:status") && await_put_back(s, s->live) != DONE)
 		return;
 	int64_t pace = is_news ? NEWS_NS : PROGRESS_NS;
 	const char *id = arena_fmt(s->v->a, "install:told:%d:%s:%s", is_news, meta_uid(s->live),
