@@ -179,18 +179,32 @@ static bool in_words(const char *words, struct str w)
 	return false;
 }
 
-static bool field_supported(void *arg, struct str field)
+static const char *fields_of(const struct kind *k)
 {
-	const struct kind *k = arg;
-	if (str_is(field, "metadata.name") || str_is(field, "metadata.namespace"))
-		return true;
 	for (size_t i = 0; i < ARRAY_LEN(field_rows); i++)
 		if (cstr_eq(field_rows[i].group, k->group) &&
 		    cstr_eq(field_rows[i].plural, k->plural))
-			return in_words(field_rows[i].fields, field);
-	for (size_t i = 0; k->selectable && k->selectable[i]; i++)
+			return field_rows[i].fields;
+	return NULL;
+}
+
+struct asked_field {
+	const struct kind *kind;
+	struct str refused; /* one that the kind has not */
+};
+
+static bool field_supported(void *arg, struct str field)
+{
+	struct asked_field *asked = arg;
+	const struct kind *k = asked->kind;
+	const char *words = fields_of(k);
+	if (str_is(field, "metadata.name") || str_is(field, "metadata.namespace") ||
+	    (words && in_words(words, field)))
+		return true;
+	for (size_t i = 0; !words && k->selectable && k->selectable[i]; i++)
 		if (str_eq(str_of(k->selectable[i]), field))
 			return true;
+	asked->refused = field;
 	return false;
 }
 
@@ -261,17 +275,31 @@ static void free_field_selector(void *p)
 	field_selector_free(p);
 }
 
+/* Built-in kinds without fields of their own name the two that all have. */
+static int field_refused(const struct kind *k, struct str field, struct error *err)
+{
+	if (cstr_eq(k->group, "batch") && cstr_eq(k->kind, "Job"))
+		return error_set(err, E_BADREQUEST, "field label \"%.*s\" not supported for Job",
+				 STR_ARG(field));
+	if (!(k->flags & KIND_CUSTOM) && !k->selectable && !fields_of(k))
+		return error_set(err, E_BADREQUEST,
+				 "\"%.*s\" is not a known field selector: only \"metadata.name\", "
+				 "\"metadata.namespace\"",
+				 STR_ARG(field));
+	return -err->code;
+}
+
 /* The field selector: of a path that names one object (/api/v1/watch/.../NAME) that object alone,
  * for it is what the rights were asked for. */
 static int fields_value(struct request *r, struct list_options *ret, struct error *err)
 {
 	const char *text = request_query(r, "fieldSelector");
-	struct kind kind = *r->kind;
+	struct asked_field asked = {.kind = r->kind};
 	if (!(text && *text) && *r->name)
 		text = arena_fmt(r->arena, "metadata.name=%s", r->name);
-	if (field_selector_parse(str_of(text ? text : ""), field_supported, &kind, &ret->fields,
+	if (field_selector_parse(str_of(text ? text : ""), field_supported, &asked, &ret->fields,
 				 err) < 0)
-		return -err->code;
+		return asked.refused.len ? field_refused(r->kind, asked.refused, err) : -err->code;
 	arena_defer(r->arena, free_field_selector, ret->fields);
 	ret->by_fields = text && *text;
 	if (*r->name && !cstr_eq(field_selector_exact(ret->fields, "metadata.name"), r->name))

@@ -53,6 +53,8 @@ static struct obj *cell_data(const struct obj *o, int64_t now_ns)
 }
 
 NUMBER_CELL(cell_value, "value")
+TEXT_CELL(cell_preemption, "preemptionPolicy", "")
+FLAG_CELL(cell_global_default, "globalDefault", false)
 TEXT_CELL(cell_type, "type", "")
 TEXT_CELL(cell_reason, "reason", "")
 TEXT_CELL(cell_phase, "status.phase", "")
@@ -169,12 +171,6 @@ static struct obj *cell_event_count(const struct obj *o, int64_t now_ns)
 	return obj_int(n ? n : 1);
 }
 
-static struct obj *cell_global_default(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	return obj_bool(obj_flag(o, "globalDefault", false));
-}
-
 static struct obj *cell_service_ref(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
@@ -200,6 +196,12 @@ static struct obj *cell_validations(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
 	return obj_int((int64_t)obj_len(obj_path(o, "spec.validations")));
+}
+
+static struct obj *cell_mutations(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return obj_int((int64_t)obj_len(obj_path(o, "spec.mutations")));
 }
 
 static struct obj *cell_param_kind(const struct obj *o, int64_t now_ns)
@@ -282,7 +284,8 @@ static const struct kind_column of_binding[] = {
 	COLUMN("ServiceAccounts", "string", cell_accounts, 1)};
 static const struct kind_column of_priorityclass[] = {
 	NAME, COLUMN("Value", "integer", cell_value, 0),
-	COLUMN("Global-Default", "boolean", cell_global_default, 0), AGE};
+	COLUMN("Global-Default", "boolean", cell_global_default, 0), AGE,
+	COLUMN("PreemptionPolicy", "string", cell_preemption, 0)};
 static const struct kind_column of_apiservice[] = {
 	NAME, COLUMN("Service", "string", cell_service_ref, 0),
 	COLUMN("Available", "string", cell_api_available, 0), AGE};
@@ -290,6 +293,9 @@ static const struct kind_column of_webhooks[] = {
 	NAME, COLUMN("Webhooks", "integer", cell_webhooks, 0), AGE};
 static const struct kind_column of_policy[] = {
 	NAME, COLUMN("Validations", "integer", cell_validations, 0),
+	COLUMN("ParamKind", "string", cell_param_kind, 0), AGE};
+static const struct kind_column of_mutating_policy[] = {
+	NAME, COLUMN("Mutations", "integer", cell_mutations, 0),
 	COLUMN("ParamKind", "string", cell_param_kind, 0), AGE};
 static const struct kind_column of_policy_binding[] = {
 	NAME, COLUMN("PolicyName", "string", cell_policy_name, 0),
@@ -315,6 +321,9 @@ static const struct columns_row columns_general[] = {
 	OF("admissionregistration.k8s.io", "ValidatingWebhookConfiguration", of_webhooks),
 	OF("admissionregistration.k8s.io", "ValidatingAdmissionPolicy", of_policy),
 	OF("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding", of_policy_binding),
+	OF("admissionregistration.k8s.io", "MutatingAdmissionPolicy", of_mutating_policy),
+	OF("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding", of_policy_binding),
+	OF("storage.k8s.io", "CSIStorageCapacity", of_created),
 	OF("rbac.authorization.k8s.io", "Role", of_created),
 	OF("rbac.authorization.k8s.io", "ClusterRole", of_created),
 	OF("rbac.authorization.k8s.io", "RoleBinding", of_binding),
@@ -341,6 +350,7 @@ struct columns columns_of(const char *group, const char *kind)
 {
 	struct columns c = {of_any, ARRAY_LEN(of_any)};
 	(void)(find(columns_general, group, kind, &c) || find(columns_workloads, group, kind, &c) ||
-	       find(columns_network, group, kind, &c) || find(columns_scaler, group, kind, &c));
+	       find(columns_network, group, kind, &c) || find(columns_scaler, group, kind, &c) ||
+	       find(columns_cluster, group, kind, &c));
 	return c;
 }

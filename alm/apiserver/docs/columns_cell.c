@@ -1,6 +1,7 @@
 /* columns_cell: cells of every kind, and what cells are made of. */
 #include "alm/apiserver/docs/columns_internal.h"
 #include "alm/base/clock.h"
+#include "alm/obj/meta.h"
 
 struct obj *columns_age(const char *timestamp, int64_t now_ns)
 {
@@ -35,6 +36,18 @@ struct obj *columns_cell_name(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
 	return columns_text(obj_str(o, "metadata.name"), "");
+}
+
+struct obj *columns_cell_default_name(const struct obj *o, int64_t now_ns)
+{
+	static const char *const keys[] = {"storageclass.kubernetes.io/is-default-class",
+					   "storageclass.beta.kubernetes.io/is-default-class",
+					   "ingressclass.kubernetes.io/is-default-class"};
+	const char *name = obj_str(o, "metadata.name");
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (cstr_eq(meta_annotation(o, keys[i]), "true"))
+			return obj_stringf("%s (default)", name ? name : "");
+	return columns_cell_name(o, now_ns);
 }
 
 void columns_add(struct strbuf *b, const char *sep, const char *s)

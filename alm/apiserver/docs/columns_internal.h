@@ -11,10 +11,13 @@ struct columns_row {
 	const char *group, *kind; /* NULL ends the table */
 	struct columns columns;
 };
-extern const struct columns_row columns_workloads[], columns_network[], columns_scaler[];
+extern const struct columns_row columns_workloads[], columns_network[], columns_scaler[],
+	columns_cluster[];
 
 /* Cells of every kind. */
 struct obj *columns_cell_name(const struct obj *o, int64_t now_ns);
+/* "fast (default)", where an annotation says so. */
+struct obj *columns_cell_default_name(const struct obj *o, int64_t now_ns);
 struct obj *columns_cell_age(const struct obj *o, int64_t now_ns);
 /* spec.selector, where it is labels alone: "a=b,c=d". */
 struct obj *columns_plain_selector(const struct obj *o, int64_t now_ns);
@@ -42,8 +45,15 @@ struct obj *columns_number(const struct obj *o, const char *path);
 		(void)now_ns;                                              \
 		return columns_text(obj_str(o, path), fallback);           \
 	}
+#define FLAG_CELL(fn, path, otherwise)                                     \
+	static struct obj *fn(const struct obj *o, int64_t now_ns)         \
+	{                                                                  \
+		(void)now_ns;                                              \
+		return obj_bool(obj_flag(o, path, otherwise));             \
+	}
 #define COLUMN(name, type, cell, wide) {(name), (type), "", (name), NULL, (wide), NULL, (cell)}
 #define NAME {"Name", "string", "name", "Name must be unique within a namespace.", NULL, 0, NULL, columns_cell_name}
+#define DEFAULT_NAME {"Name", "string", "name", "Name must be unique within a namespace.", NULL, 0, NULL, columns_cell_default_name}
 #define AGE  {"Age", "string", "", "Time since the object was created.", NULL, 0, NULL, columns_cell_age}
 #define OF(group, kind, array) {(group), (kind), {(array), ARRAY_LEN(array)}}
 /* clang-format on */

@@ -113,6 +113,39 @@ static struct obj *cell_ingress_ports(const struct obj *o, int64_t now_ns)
 	return obj_string(obj_len(obj_path(o, "spec.tls")) ? "80, 443" : "80");
 }
 
+static struct obj *cell_cidrs(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	return columns_join(obj_path(o, "spec.cidrs"), NULL, "");
+}
+
+/* "configmap.example.com/name" */
+static struct obj *cell_parameters(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	const struct obj *p = obj_path(o, "spec.parameters");
+	const char *group = obj_str(p, "apiGroup"), *kind = obj_str(p, "kind");
+	const char *name = obj_str(p, "name");
+	return p ? obj_stringf("%s%s%s/%s", kind ? kind : "", group ? "." : "", group ? group : "",
+			       name ? name : "")
+		 : obj_string("<none>");
+}
+
+/* "services/default/kubernetes" */
+static struct obj *cell_parent(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	static const char *const parts[] = {"resource", "group", "namespace", "name"};
+	const struct obj *ref = obj_path(o, "spec.parentRef");
+	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		const char *part = obj_str(ref, parts[i]);
+		if (part && *part)
+			columns_add(&b, i == 1 ? "." : "/", part);
+	}
+	return columns_take(&b, "<none>");
+}
+
 /* clang-format off */
 static const struct kind_column of_service[] = {
 	NAME, COLUMN("Type", "string", cell_service_type, 0),
@@ -131,7 +164,12 @@ static const struct kind_column of_ingress[] = {
 	COLUMN("Hosts", "string", cell_hosts, 0), COLUMN("Address", "string", cell_addresses, 0),
 	COLUMN("Ports", "string", cell_ingress_ports, 0), AGE};
 static const struct kind_column of_ingressclass[] = {
-	NAME, COLUMN("Controller", "string", cell_controller, 0), AGE};
+	DEFAULT_NAME, COLUMN("Controller", "string", cell_controller, 0),
+	COLUMN("Parameters", "string", cell_parameters, 0), AGE};
+static const struct kind_column of_cidr[] = {
+	NAME, COLUMN("CIDRs", "string", cell_cidrs, 0), AGE};
+static const struct kind_column of_address[] = {
+	NAME, COLUMN("ParentRef", "string", cell_parent, 0)};
 static const struct kind_column of_netpol[] = {
 	NAME, COLUMN("Pod-Selector", "string", cell_pod_selector, 0), AGE};
 
@@ -141,6 +179,8 @@ const struct columns_row columns_network[] = {
 	OF("discovery.k8s.io", "EndpointSlice", of_slice),
 	OF("networking.k8s.io", "Ingress", of_ingress),
 	OF("networking.k8s.io", "IngressClass", of_ingressclass),
+	OF("networking.k8s.io", "ServiceCIDR", of_cidr),
+	OF("networking.k8s.io", "IPAddress", of_address),
 	OF("networking.k8s.io", "NetworkPolicy", of_netpol),
 	{0},
 };

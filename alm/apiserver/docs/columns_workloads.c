@@ -1,4 +1,4 @@
-/* columns_workloads: columns of what runs: workloads, pods, volumes, nodes. */
+/* columns_workloads: columns of what runs: workloads and pods. */
 #include "alm/apiserver/docs/columns_internal.h"
 #include "alm/base/clock.h"
 #include "alm/obj/condition.h"
@@ -15,16 +15,29 @@ static struct obj *cell_node_selector(const struct obj *o, int64_t now_ns)
 	return columns_pairs(obj_path(o, "spec.template.spec.nodeSelector"));
 }
 
-static struct obj *cell_containers(const struct obj *o, int64_t now_ns)
+#define JOIN_CELL(fn, path, member)                                \
+	static struct obj *fn(const struct obj *o, int64_t now_ns) \
+	{                                                          \
+		(void)now_ns;                                      \
+		return columns_join(obj_path(o, path), member, "");\
+	}
+JOIN_CELL(cell_containers, "spec.template.spec.containers", "name")
+JOIN_CELL(cell_images, "spec.template.spec.containers", "image")
+JOIN_CELL(cell_template_containers, "template.spec.containers", "name")
+JOIN_CELL(cell_template_images, "template.spec.containers", "image")
+JOIN_CELL(cell_job_containers, "spec.jobTemplate.spec.template.spec.containers", "name")
+JOIN_CELL(cell_job_images, "spec.jobTemplate.spec.template.spec.containers", "image")
+
+static struct obj *cell_job_selector(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
-	return columns_join(obj_path(o, "spec.template.spec.containers"), "name", "");
+	return columns_selector(obj_path(o, "spec.jobTemplate.spec.selector"));
 }
 
-static struct obj *cell_images(const struct obj *o, int64_t now_ns)
+static struct obj *cell_template_labels(const struct obj *o, int64_t now_ns)
 {
 	(void)now_ns;
-	return columns_join(obj_path(o, "spec.template.spec.containers"), "image", "");
+	return columns_pairs(obj_path(o, "template.metadata.labels"));
 }
 
 static struct obj *cell_ready(const struct obj *o, int64_t now_ns)
@@ -44,16 +57,8 @@ NUMBER_CELL(cell_ds_current, "status.currentNumberScheduled")
 NUMBER_CELL(cell_ds_ready, "status.numberReady")
 NUMBER_CELL(cell_ds_updated, "status.updatedNumberScheduled")
 NUMBER_CELL(cell_ds_available, "status.numberAvailable")
-TEXT_CELL(cell_phase, "status.phase", "")
 TEXT_CELL(cell_schedule, "spec.schedule", "")
 TEXT_CELL(cell_time_zone, "spec.timeZone", "<none>")
-TEXT_CELL(cell_provisioner, "provisioner", "")
-TEXT_CELL(cell_reclaim, "reclaimPolicy", "Delete")
-TEXT_CELL(cell_binding_mode, "volumeBindingMode", "Immediate")
-TEXT_CELL(cell_volume, "spec.volumeName", "")
-TEXT_CELL(cell_capacity, "status.capacity.storage", "")
-TEXT_CELL(cell_storage_class, "spec.storageClassName", "")
-TEXT_CELL(cell_node_version, "status.nodeInfo.kubeletVersion", "")
 TEXT_CELL(cell_node_name, "spec.nodeName", "<none>")
 TEXT_CELL(cell_pod_ip, "status.podIP", "<none>")
 TEXT_CELL(cell_nominated, "status.nominatedNodeName", "<none>")
@@ -189,46 +194,6 @@ static struct obj *cell_last_schedule(const struct obj *o, int64_t now_ns)
 	return last ? columns_age(last, now_ns) : obj_string("<none>");
 }
 
-static struct obj *cell_access_modes(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	static const char *const names[][2] = {{"ReadWriteOnce", "RWO"},
-					       {"ReadOnlyMany", "ROX"},
-					       {"ReadWriteMany", "RWX"},
-					       {"ReadWriteOncePod", "RWOP"}};
-	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
-	const struct obj *list = obj_path(o, "status.accessModes");
-	for (size_t i = 0; i < obj_len(list); i++)
-		for (size_t j = 0; j < ARRAY_LEN(names); j++)
-			if (cstr_eq(obj_as_string(obj_at(list, i)), names[j][0]))
-				columns_add(&b, ",", names[j][1]);
-	return columns_take(&b, "");
-}
-
-static struct obj *cell_node_status(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	const char *off = obj_flag(o, "spec.unschedulable", false) ? ",SchedulingDisabled" : "";
-	return obj_stringf("%s%s", condition_is(o, "Ready", "True") ? "Ready" : "NotReady", off);
-}
-
-static struct obj *cell_node_roles(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	static const char prefix[] = "node-role.kubernetes.io/";
-	struct strbuf b = STRBUF_INIT(CELL_BYTES_MAX);
-	OBJ_EACH (it, obj_path(o, "metadata.labels"))
-		if (cstr_has_prefix(it.key, prefix))
-			columns_add(&b, ",", it.key + sizeof(prefix) - 1);
-	return columns_take(&b, "<none>");
-}
-
-static struct obj *cell_expansion(const struct obj *o, int64_t now_ns)
-{
-	(void)now_ns;
-	return obj_bool(obj_flag(o, "allowVolumeExpansion", false));
-}
-
 static struct obj *scalar_or(const struct obj *o, const char *path)
 {
 	const struct obj *v = obj_path(o, path);
@@ -291,7 +256,17 @@ static const struct kind_column of_cronjob[] = {
 	COLUMN("Timezone", "string", cell_time_zone, 0),
 	COLUMN("Suspend", "boolean", cell_suspend, 0),
 	COLUMN("Active", "integer", cell_active, 0),
-	COLUMN("Last Schedule", "string", cell_last_schedule, 0), AGE};
+	COLUMN("Last Schedule", "string", cell_last_schedule, 0), AGE,
+	COLUMN("Containers", "string", cell_job_containers, 1),
+	COLUMN("Images", "string", cell_job_images, 1),
+	COLUMN("Selector", "string", cell_job_selector, 1)};
+static const struct kind_column of_scale[] = {
+	NAME, COLUMN("Desired", "integer", cell_spec_replicas, 0),
+	COLUMN("Available", "integer", cell_status_replicas, 0), AGE};
+static const struct kind_column of_podtemplate[] = {
+	NAME, COLUMN("Containers", "string", cell_template_containers, 0),
+	COLUMN("Images", "string", cell_template_images, 0),
+	COLUMN("Pod Labels", "string", cell_template_labels, 0)};
 static const struct kind_column of_pod[] = {
 	NAME, COLUMN("Ready", "string", cell_pod_ready, 0),
 	COLUMN("Status", "string", cell_pod_status, 0),
@@ -301,41 +276,25 @@ static const struct kind_column of_pod[] = {
 	COLUMN("Readiness Gates", "string", cell_gates, 1)};
 static const struct kind_column of_revision[] = {
 	NAME, COLUMN("Controller", "string", cell_owner, 0),
-	COLUMN("Revision", "integer", cell_revision, 0), AGE};
-static const struct kind_column of_node[] = {
-	NAME, COLUMN("Status", "string", cell_node_status, 0),
-	COLUMN("Roles", "string", cell_node_roles, 0), AGE,
-	COLUMN("Version", "string", cell_node_version, 0)};
-static const struct kind_column of_pvc[] = {
-	NAME, COLUMN("Status", "string", cell_phase, 0),
-	COLUMN("Volume", "string", cell_volume, 0),
-	COLUMN("Capacity", "string", cell_capacity, 0),
-	COLUMN("Access Modes", "string", cell_access_modes, 0),
-	COLUMN("StorageClass", "string", cell_storage_class, 0), AGE};
+	COLUMN("Revision", "string", cell_revision, 0), AGE};
 static const struct kind_column of_pdb[] = {
 	NAME, COLUMN("Min Available", "string", cell_min_available, 0),
 	COLUMN("Max Unavailable", "string", cell_max_unavailable, 0),
 	COLUMN("Allowed Disruptions", "integer", cell_disruptions, 0), AGE};
-static const struct kind_column of_storageclass[] = {
-	NAME, COLUMN("Provisioner", "string", cell_provisioner, 0),
-	COLUMN("ReclaimPolicy", "string", cell_reclaim, 0),
-	COLUMN("VolumeBindingMode", "string", cell_binding_mode, 0),
-	COLUMN("AllowVolumeExpansion", "boolean", cell_expansion, 0), AGE};
 
 const struct columns_row columns_workloads[] = {
 	OF("", "Pod", of_pod),
-	OF("", "Node", of_node),
-	OF("", "PersistentVolumeClaim", of_pvc),
 	OF("", "ReplicationController", of_rc),
+	OF("", "PodTemplate", of_podtemplate),
 	OF("apps", "ControllerRevision", of_revision),
 	OF("apps", "Deployment", of_deployment),
 	OF("apps", "StatefulSet", of_statefulset),
 	OF("apps", "ReplicaSet", of_replicaset),
 	OF("apps", "DaemonSet", of_daemonset),
+	OF("autoscaling", "Scale", of_scale),
 	OF("batch", "Job", of_job),
 	OF("batch", "CronJob", of_cronjob),
 	OF("policy", "PodDisruptionBudget", of_pdb),
-	OF("storage.k8s.io", "StorageClass", of_storageclass),
 	{0},
 };
 /* clang-format on */

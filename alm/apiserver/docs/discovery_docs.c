@@ -208,7 +208,7 @@ static void add_resource(struct strbuf *b, const struct kind *k)
 	for (size_t i = 0; i < n; i++) {
 		strbuf_addf(b, ",{\"name\":\"%s/%s\",\"singularName\":\"\",\"namespaced\":%s,",
 			    k->plural, subs[i].name, namespaced);
-		if (subs[i].group)
+		if (subs[i].group && *subs[i].group)
 			strbuf_addf(b, "\"group\":\"%s\",\"version\":\"%s\",", subs[i].group,
 				    subs[i].version);
 		add(b, "kind", subs[i].kind);

@@ -156,7 +156,10 @@ void openapi_common_schemas(const char *ref, struct strbuf *b)
 				strbuf_addc(b, ',');
 			add_property(p, ref, b);
 		}
-		strbuf_adds(b, "}}");
+		strbuf_addf(b, "}%s}",
+			    common[i].properties == owner_reference
+				    ? ",\"required\":[\"apiVersion\",\"kind\",\"name\",\"uid\"]"
+				    : "");
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/pod_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
+#include "alm/apiserver/loops/cron.h"
 #include "alm/obj/query/selector.h"
 
 #define INDEXED_PARALLEL_MAX 100000
@@ -116,28 +117,20 @@ void check_job(struct field_errors *e, const struct obj *o)
 	check_job_selector(e, o);
 }
 
-/* How many fields it has; what they hold is found when it runs. */
-static void check_schedule(struct field_errors *e, const char *schedule)
+static void check_schedule(struct field_errors *e, const char *schedule, bool has_zone)
 {
-	struct str rest = str_trim(str_of(schedule)), word;
-	const char *all = "";
-	size_t n = 0;
-	if (!*schedule) {
+	struct cron c;
+	struct error err = ERROR_INIT;
+	if (!*schedule)
 		check_required(e, "spec.schedule", NULL);
-		return;
-	}
-	if (*schedule == '@')
-		return;
-	while (rest.len && str_next(&rest, ' ', &word)) {
-		if (!word.len)
-			continue;
-		n++;
-		all = arena_fmt(e->arena, "%s%s%.*s", all, *all ? " " : "", STR_ARG(word));
-	}
-	if (n != 5)
+	else if (strstr(schedule, "TZ"))
 		check_invalid_text(
 			e, "spec.schedule", schedule,
-			arena_fmt(e->arena, "expected exactly 5 fields, found %zu: [%s]", n, all));
+			has_zone ? "cannot use both timeZone field and TZ or CRON_TZ in schedule"
+				 : "cannot use TZ or CRON_TZ in schedule, use timeZone field "
+				   "instead");
+	else if (cron_parse(str_of(schedule), &c, &err) < 0)
+		check_invalid_text(e, "spec.schedule", schedule, err.msg);
 }
 
 void check_cron_job(struct field_errors *e, const struct obj *o)
@@ -145,7 +138,7 @@ void check_cron_job(struct field_errors *e, const struct obj *o)
 	static const char *const limits[] = {"spec.successfulJobsHistoryLimit",
 					     "spec.failedJobsHistoryLimit"};
 	const struct obj *spec = obj_path(o, "spec.jobTemplate.spec");
-	check_schedule(e, check_text(o, "spec.schedule"));
+	check_schedule(e, check_text(o, "spec.schedule"), obj_path(o, "spec.timeZone"));
 	check_at_least(e, "spec.startingDeadlineSeconds",
 		       obj_path(o, "spec.startingDeadlineSeconds"), 0);
 	check_spec(e, "spec.jobTemplate.spec", spec);

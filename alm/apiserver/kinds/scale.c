@@ -2,6 +2,8 @@
 #include "alm/apiserver/kinds/scale.h"
 
 #include "alm/apiserver/converting.h"
+#include "alm/apiserver/docs/columns.h"
+#include "alm/apiserver/docs/table.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/mutation.h"
 #include "alm/apiserver/patching.h"
@@ -56,6 +58,22 @@ static int read_replicas(struct request *r, const struct obj *scale, int64_t *re
 			 : "Scale.spec of type v1.ScaleSpec");
 }
 
+static void answer_scale(struct request *r, const struct obj *scale)
+{
+	if (r->accept.as != AS_TABLE) {
+		request_reply_obj(r, 200, scale);
+		return;
+	}
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
+	struct columns columns = columns_of("autoscaling", "Scale");
+	struct kind kind = {.kind = "Scale", .columns = columns.items, .n_columns = columns.n};
+	struct list_meta meta = {.resource_version = meta_resource_version(scale), .remaining = -1};
+	table_begin(&b, &kind, &r->accept, &meta, true);
+	table_row(&b, &kind, &r->accept, scale, request_now(r), true);
+	table_end(&b);
+	request_reply_json(r, 200, strbuf_str(&b));
+}
+
 static int scale_write(struct request *r, struct mutation *m, struct error *err)
 {
 	struct obj *scale = NULL, *out = NULL;
@@ -89,7 +107,7 @@ static int scale_write(struct request *r, struct mutation *m, struct error *err)
 		now = convert_read(r->kind, converting_shown(r, m->text), r->arena);
 	if (scale_of(r, now, &out, err) < 0)
 		return -err->code;
-	request_reply_obj(r, 200, out);
+	answer_scale(r, out);
 	return 0;
 }
 
@@ -108,6 +126,6 @@ int scale_handle(struct request *r, struct error *err)
 		return scale_write(r, &m, err);
 	if (scale_of(r, m.before, &out, err) < 0)
 		return -err->code;
-	request_reply_obj(r, 200, out);
+	answer_scale(r, out);
 	return 0;
 }

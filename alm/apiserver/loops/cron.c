@@ -17,48 +17,79 @@ struct range {
 	size_t n_names;
 };
 
-static bool number(struct str s, const struct range *r, int64_t *ret)
+static int number(struct str s, const struct range *r, int64_t *ret, struct error *err)
 {
 	for (size_t i = 0; i < r->n_names; i++)
 		if (str_is_nocase(s, r->names[i])) {
 			*ret = r->low + (int64_t)i;
-			return true;
+			return 0;
 		}
-	return str_parse_i64(s, ret) && *ret >= r->low && *ret <= r->high;
+	if (!str_parse_i64(s, ret))
+		return error_set(err, E_INVALID,
+				 "failed to parse int from %.*s: strconv.Atoi: parsing \"%.*s\": invalid "
+				 "syntax",
+				 STR_ARG(s), STR_ARG(s));
+	if (*ret < 0)
+		return error_set(err, E_INVALID, "negative number (%lld) not allowed: %.*s",
+				 (long long)*ret, STR_ARG(s));
+	return 0;
+}
+
+static int in_range(int64_t low, int64_t high, const struct range *r, struct str s, struct error *err)
+{
+	if (low < r->low)
+		return error_set(err, E_INVALID, "beginning of range (%lld) below minimum (%d): %.*s",
+				 (long long)low, r->low, STR_ARG(s));
+	if (high > r->high)
+		return error_set(err, E_INVALID, "end of range (%lld) above maximum (%d): %.*s",
+				 (long long)high, r->high, STR_ARG(s));
+	if (low > high)
+		return error_set(err, E_INVALID, "beginning of range (%lld) beyond end of range (%lld): %.*s",
+				 (long long)low, (long long)high, STR_ARG(s));
+	return 0;
 }
 
 /* "*", "5", "1-5", each with "/2" behind it. */
-static bool item(struct str s, const struct range *r, uint64_t *bits)
+static int item(struct str s, const struct range *r, uint64_t *bits, struct error *err)
 {
+	static const struct range any = {0, INT32_MAX, NULL, 0};
 	struct str span, step_text, from, to;
-	int64_t step = 1, low, high;
+	int64_t step = 1, low = r->low, high = r->high;
 	bool stepped = str_cut(s, '/', &span, &step_text);
-	if (stepped && (!str_parse_i64(step_text, &step) || step < 1))
-		return false;
-	if (str_is(span, "*") || str_is(span, "?")) {
-		low = r->low;
-		high = r->high;
-	} else if (str_cut(span, '-', &from, &to)) {
-		if (!number(from, r, &low) || !number(to, r, &high) || high < low)
-			return false;
-	} else {
-		if (!number(span, r, &low))
-			return false;
-		high = stepped ? r->high : low;
+	bool is_span = str_cut(span, '-', &from, &to);
+	if (is_span && str_find_char(to, '-') >= 0)
+		return error_set(err, E_INVALID, "too many hyphens: %.*s", STR_ARG(s));
+	if (!str_is(from, "*") && !str_is(from, "?")) {
+		if (number(from, r, &low, err) < 0)
+			return -1;
+		if (is_span && number(to, r, &high, err) < 0)
+			return -1;
+		if (!is_span && !stepped)
+			high = low;
 	}
+	if (stepped && str_find_char(step_text, '/') >= 0)
+		return error_set(err, E_INVALID, "too many slashes: %.*s", STR_ARG(s));
+	if (stepped)
+		if (number(step_text, &any, &step, err) < 0)
+			return -1;
+	if (in_range(low, high, r, s, err) < 0)
+		return -1;
+	if (!step)
+		return error_set(err, E_INVALID, "step of range should be a positive number: %.*s",
+				 STR_ARG(s));
 	for (int64_t i = low; i <= high; i += step)
 		*bits |= UINT64_C(1) << i;
-	return true;
+	return 0;
 }
 
-static bool field(struct str s, const struct range *r, uint64_t *bits)
+static int field(struct str s, const struct range *r, uint64_t *bits, struct error *err)
 {
 	struct str part;
-	*bits = 0;
 	while (str_next(&s, ',', &part))
-		if (!item(part, r, bits))
-			return false;
-	return *bits != 0;
+		if (part.len)
+			if (item(part, r, bits, err) < 0)
+				return -1;
+	return 0;
 }
 
 static bool is_any(struct str s)
@@ -81,7 +112,30 @@ static struct str expanded(struct str s)
 	return s;
 }
 
-bool cron_parse(struct str text, struct cron *ret)
+static int parse_every(struct str text, struct cron *ret, struct error *err)
+{
+	struct error ignored;
+	if (!str_has_prefix(text, STR("@every ")))
+		return error_set(err, E_INVALID, "unrecognized descriptor: %.*s", STR_ARG(text));
+	if (duration_parse(str_trim(str_skip(text, 7)), &ret->every_ns, &ignored) < 0)
+		return error_set(err, E_INVALID,
+				 "failed to parse duration %.*s: time: invalid duration \"%.*s\"",
+				 STR_ARG(text), STR_ARG(str_skip(text, 7)));
+	ret->every_ns -= ret->every_ns % NS_PER_S; /* a second at the least, as upstream */
+	ret->every_ns = ret->every_ns < NS_PER_S ? NS_PER_S : ret->every_ns;
+	return 0;
+}
+
+static size_t count_fields(struct str text)
+{
+	struct str part;
+	size_t n = 0;
+	while (str_next(&text, ' ', &part))
+		n += part.len > 0;
+	return n;
+}
+
+int cron_parse(struct str text, struct cron *ret, struct error *err)
 {
 	static const struct range ranges[] = {{0, 59, NULL, 0},
 					      {0, 23, NULL, 0},
@@ -91,27 +145,29 @@ bool cron_parse(struct str text, struct cron *ret)
 	struct cron c = {0};
 	uint64_t *const bits[] = {&c.minutes, &c.hours, &c.days, &c.months, &c.weekdays};
 	struct str part;
-	struct error ignored;
-	size_t n = 0;
+	size_t n = 0, fields;
+	*ret = c;
 	text = str_trim(text);
-	if (str_has_prefix(text, STR("@every "))) {
-		if (duration_parse(str_trim(str_skip(text, 7)), &c.every_ns, &ignored) < 0 ||
-		    c.every_ns < NS_PER_S)
-			return false;
-		*ret = c;
-		return true;
-	}
-	for (struct str rest = expanded(text); str_next(&rest, ' ', &part);) {
+	if (!text.len)
+		return error_set(err, E_INVALID, "empty spec string");
+	struct str rest = expanded(text);
+	if (str_has_prefix(rest, STR("@")))
+		return parse_every(rest, ret, err);
+	fields = count_fields(rest);
+	if (fields != ARRAY_LEN(ranges))
+		return error_set(err, E_INVALID, "expected exactly %zu fields, found %zu: [%.*s]",
+				 ARRAY_LEN(ranges), fields, STR_ARG(text));
+	while (str_next(&rest, ' ', &part)) {
 		if (!part.len)
 			continue;
-		if (n == ARRAY_LEN(ranges) || !field(part, &ranges[n], bits[n]))
-			return false;
+		if (field(part, &ranges[n], bits[n], err) < 0)
+			return -1;
 		c.any_day |= n == 2 && is_any(part);
 		c.any_weekday |= n == 4 && is_any(part);
 		n++;
 	}
 	*ret = c;
-	return n == ARRAY_LEN(ranges);
+	return 0;
 }
 
 static bool has(uint64_t bits, int64_t i)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "alm/base/error.h"
 #include "alm/base/str.h"
 
 struct cron {
@@ -13,7 +14,8 @@ struct cron {
 	int64_t every_ns;                                /* of @every; else 0 */
 };
 
-bool cron_parse(struct str text, struct cron *ret);
+/* E_INVALID in the words that a real server has for spec.schedule. */
+int cron_parse(struct str text, struct cron *ret, struct error *err);
 /* The first time after after_ns, in ns; 0: there is none in the next four years. */
 int64_t cron_next(const struct cron *c, int64_t after_ns);
 

@@ -46,6 +46,7 @@ static const struct workload {
 	{"", "replicationcontrollers", WORKLOADS, sim_replicaset},
 	{"", "pods", WORKLOADS, sim_pod},
 	{"", "persistentvolumeclaims", WORKLOADS, sim_claim},
+	{"", "persistentvolumes", WORKLOADS, sim_volume},
 	{"", "services", SERVICES, sim_service},
 	{"apiregistration.k8s.io", "apiservices", WORKLOADS, sim_api_service},
 };

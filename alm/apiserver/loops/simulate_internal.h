@@ -108,6 +108,7 @@ void sim_cronjob(struct pass *p);
 /* simulate_services.c */
 void sim_service(struct pass *p);
 void sim_claim(struct pass *p);
+void sim_volume(struct pass *p);
 void sim_api_service(struct pass *p);
 
 #endif

@@ -192,12 +192,13 @@ static bool makes_room(struct pass *p, const struct children *jobs)
 void sim_cronjob(struct pass *p)
 {
 	struct cron c;
+	struct error unreadable;
 	struct children jobs;
 	sim_children(p, meta_uid(p->o), "batch", "jobs", &jobs);
 	prune(p, &jobs, "Complete", obj_i64(p->o, "spec.successfulJobsHistoryLimit", 3));
 	prune(p, &jobs, "Failed", obj_i64(p->o, "spec.failedJobsHistoryLimit", 1));
 	if (obj_flag(p->o, "spec.suspend", false) ||
-	    !cron_parse(obj_as_str(obj_path(p->o, "spec.schedule")), &c))
+	    cron_parse(obj_as_str(obj_path(p->o, "spec.schedule")), &c, &unreadable) < 0)
 		return;
 	int64_t last = time_at(p->o, "status.lastScheduleTime");
 	if (!last)

@@ -120,7 +120,12 @@ void sim_condition(struct pass *p, struct obj *o, const char *type, bool is_true
 			      .message = message};
 	if (obj_type(obj_get(s, "conditions")) != OBJ_LIST)
 		obj_set(s, "conditions", obj_list());
-	condition_set(obj_get_mut(s, "conditions"), &c, p->now_ns);
+	struct obj *conditions = obj_get_mut(s, "conditions");
+	if (!condition_set(conditions, &c, p->now_ns) || !cstr_eq(obj_str(o, "kind"), "Deployment"))
+		return;
+	for (size_t i = 0; i < obj_len(conditions); i++) /* only a Deployment's have it */
+		if (cstr_eq(obj_str(obj_at(conditions, i), "type"), type))
+			obj_set_str(obj_at_mut(conditions, i), "lastUpdateTime", p->now);
 }
 
 void sim_labels(struct obj *to, const struct obj *labels)

@@ -6,6 +6,7 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/quantity.h"
 #include "alm/obj/query/selector.h"
 
 #define NAME_CUT 200
@@ -212,6 +213,81 @@ void sim_service(struct pass *p)
 
 /* --- claims --- */
 
+/* Are they all in the other list? */
+static bool has_modes(const struct obj *all, const struct obj *some)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < obj_len(some); i++)
+		for (size_t j = 0; j < obj_len(all); j++)
+			found += obj_equal(obj_at(all, j), obj_at(some, i));
+	return found >= obj_len(some);
+}
+
+static bool is_enough(const struct obj *volume, const struct obj *claim)
+{
+	static const char asked[] = "spec.resources.requests.storage";
+	struct quantity has, wants;
+	return !obj_path(claim, asked) ||
+	       (quantity_read(obj_as_str(obj_path(volume, "spec.capacity.storage")), &has) &&
+		quantity_read(obj_as_str(obj_path(claim, asked)), &wants) &&
+		has.nanos >= wants.nanos);
+}
+
+static bool same_text(const struct obj *a, const struct obj *b, const char *path)
+{
+	const char *x = obj_str(a, path), *y = obj_str(b, path);
+	return cstr_eq(x ? x : "", y ? y : "");
+}
+
+/* Is it nobody's, or kept for this claim? */
+static bool is_free(const struct obj *volume, const struct obj *claim)
+{
+	const struct obj *ref = obj_path(volume, "spec.claimRef");
+	const char *uid = obj_str(ref, "uid");
+	return !ref || (cstr_eq(obj_str(ref, "namespace"), meta_namespace(claim)) &&
+			cstr_eq(obj_str(ref, "name"), meta_name(claim)) &&
+			(!uid || !*uid || cstr_eq(uid, meta_uid(claim))));
+}
+
+/* The first volume that is there and fits; NULL: one is made, as a provisioner does. */
+static const struct obj *volume_of(struct pass *p, const char *name)
+{
+	struct store_table *all = store_resource(p->server->store, "", "persistentvolumes");
+	for (size_t i = 0; i < all->n_heads; i++) {
+		const struct obj *v = head_obj(all->heads[i], p->a);
+		if (v && !meta_is_deleting(v) && (!name || cstr_eq(name, meta_name(v))) &&
+		    is_free(v, p->o) && same_text(v, p->o, "spec.storageClassName") &&
+		    has_modes(obj_path(v, "spec.accessModes"), obj_path(p->o, "spec.accessModes")) &&
+		    is_enough(v, p->o))
+			return v;
+	}
+	return NULL;
+}
+
+static void bind_volume(struct pass *p, const struct obj *volume)
+{
+	static const char *const fields[] = {"kind", "apiVersion"};
+	static const char *const of_meta[] = {"namespace", "name", "uid"};
+	struct obj *o = sim_copy(p, volume), *ref = obj_map();
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		obj_set_str(ref, fields[i], obj_str(p->o, fields[i]));
+	for (size_t i = 0; i < ARRAY_LEN(of_meta); i++)
+		obj_set_str(ref, of_meta[i], obj_str(obj_get(p->o, "metadata"), of_meta[i]));
+	obj_set_path(o, "spec.claimRef", ref);
+	obj_set_path(o, "status.phase", obj_string("Bound"));
+	sim_put(p, volume, o);
+}
+
+void sim_volume(struct pass *p)
+{
+	const char *uid = obj_str(p->o, "spec.claimRef.uid");
+	struct obj *o = sim_copy(p, p->o);
+	bool is_held = uid && store_by_uid(p->server->store, uid);
+	obj_set_path(o, "status.phase",
+		     obj_string(is_held ? "Bound" : uid ? "Released" : "Available"));
+	sim_put(p, p->o, o);
+}
+
 void sim_claim(struct pass *p)
 {
 	struct obj *o = sim_copy(p, p->o);
@@ -220,8 +296,13 @@ void sim_claim(struct pass *p)
 	if (obj_type(obj_get(o, "status")) != OBJ_MAP)
 		obj_set(o, "status", obj_map());
 	obj_set_path(o, "status.phase", obj_string("Bound"));
+	const struct obj *volume = volume_of(p, obj_str(o, "spec.volumeName"));
 	if (!obj_str(o, "spec.volumeName"))
-		obj_set_path(o, "spec.volumeName", obj_stringf("pvc-%s", meta_uid(o)));
+		obj_set_path(o, "spec.volumeName",
+			     volume ? obj_string(meta_name(volume))
+				    : obj_stringf("pvc-%s", meta_uid(o)));
+	if (volume)
+		bind_volume(p, volume);
 	if (modes && !obj_path(o, "status.accessModes"))
 		obj_set_path(o, "status.accessModes", obj_copy(modes));
 	if (storage)

@@ -286,7 +286,7 @@ static int apply_one(struct json_patch *j, const struct obj *operation)
 	const struct obj *value = obj_get(operation, "value");
 	struct obj *gone = NULL;
 	if (!op || !path)
-		return error_set(j->err, E_BADREQUEST, "json patch operation without op or path");
+		return error_set(j->err, E_INVALID, "json patch operation without op or path");
 	if (strcmp(op, "remove") == 0) {
 		int r = take(j, op, path, &gone);
 		obj_unref(gone);
@@ -294,11 +294,11 @@ static int apply_one(struct json_patch *j, const struct obj *operation)
 	}
 	if (strcmp(op, "move") == 0 || strcmp(op, "copy") == 0) {
 		if (!from)
-			return error_set(j->err, E_BADREQUEST, "%s operation without from", op);
+			return error_set(j->err, E_INVALID, "%s operation without from", op);
 		return op[0] == 'm' ? move(j, from, path) : copy(j, from, path);
 	}
 	if (strcmp(op, "add") != 0 && strcmp(op, "replace") != 0 && strcmp(op, "test") != 0)
-		return error_set(j->err, E_BADREQUEST, "Unexpected kind: %.32s", op);
+		return error_set(j->err, E_INVALID, "Unexpected kind: %.32s", op);
 	CLEANUP(obj_unrefp) struct obj *null = value ? NULL : obj_null();
 	value = value ? value : null;
 	if (op[0] == 't')

@@ -32,8 +32,9 @@ static void test_cron__next(void **state)
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct cron c;
+		struct error err = ERROR_INIT;
 		char got[CLOCK_TEXT_MAX];
-		assert_true(cron_parse(str_of(cases[i].schedule), &c));
+		assert_int_equal(cron_parse(str_of(cases[i].schedule), &c, &err), 0);
 		clock_format(cron_next(&c, at(cases[i].after)), CLOCK_SECONDS, got);
 		assert_string_equal(got, cases[i].next);
 	}
@@ -42,17 +43,31 @@ static void test_cron__next(void **state)
 static void test_cron__refuses(void **state)
 {
 	(void)state;
-	static const char *const bad[] = {
-		"",          "* * * *",    "* * * * * *", "60 * * * *",  "* 24 * * *",
-		"* * 0 * *", "* * * 13 *", "* * * * 7",   "5-1 * * * *", "*/0 * * * *",
-		"x * * * *", ", * * * *",  "@never",      "@every 10ms", "1- * * * *"};
+	/* In the words of a real server. */
+	static const char *const bad[][2] = {
+		{"", "empty spec string"},
+		{"* * * *", "expected exactly 5 fields, found 4: [* * * *]"},
+		{"* * * * * *", "expected exactly 5 fields, found 6: [* * * * * *]"},
+		{"60 * * * *", "end of range (60) above maximum (59): 60"},
+		{"* * 0 * *", "beginning of range (0) below minimum (1): 0"},
+		{"* * * 13 *", "end of range (13) above maximum (12): 13"},
+		{"5-1 * * * *", "beginning of range (5) beyond end of range (1): 5-1"},
+		{"*/0 * * * *", "step of range should be a positive number: */0"},
+		{"x * * * *",
+		 "failed to parse int from x: strconv.Atoi: parsing \"x\": invalid syntax"},
+		{"1- * * * *",
+		 "failed to parse int from : strconv.Atoi: parsing \"\": invalid syntax"},
+		{"@never", "unrecognized descriptor: @never"},
+		{"@every x", "failed to parse duration @every x: time: invalid duration \"x\""}};
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		struct cron c;
-		if (cron_parse(str_of(bad[i]), &c))
-			fail_msg("%s is taken", bad[i]);
+		struct error err = ERROR_INIT;
+		assert_true(cron_parse(str_of(bad[i][0]), &c, &err) < 0);
+		assert_string_equal(err.msg, bad[i][1]);
 	}
 	struct cron never;
-	assert_true(cron_parse(STR("0 0 31 2 *"), &never));
+	struct error err = ERROR_INIT;
+	assert_int_equal(cron_parse(STR("0 0 31 2 *"), &never, &err), 0);
 	assert_int_equal(cron_next(&never, at("2026-11-23T06:37:01Z")), 0);
 }
 

@@ -1,14 +1,57 @@
 /* test_differs.c: generated writes of built-in kinds that once were answered otherwise here, and what a real kube-apiserver 1.36
  * made of them (tests/fuzz/diff_api.py). */
+#include <string.h>
+
 #include "alm/base/strbuf.h"
+#include "alm/obj/json.h"
 #include "tests/lib/exchange_fake.h"
 #include "tests/lib/replay.h"
 #include "tests/lib/test.h"
+
+#define CSRS "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+/* An ECDSA key, CN=a. */
+#define CSR \
+	"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIRk1HNENBUUF3RERFS01BZ0dBMVVF" \
+	"QXd3QllUQlpNQk1HQnlxR1NNNDlBZ0VHQ0NxR1NNNDlBd0VIQTBJQQpCUFZsTGVseEp2OGdKWG55NFNC" \
+	"QVJHdCtRL01UMkpRclpaaVp4YXJTNW5xV1RQdk1xdEcvQVgrY3IvTTVodGJUClQwczBLeDVTczVTVWNl" \
+	"MXcxOXJVNnl1Z0FEQUtCZ2dxaGtqT1BRUURBZ05IQURCRUFpQlpWVWw2N0wvWVNHQlYKQyt4am54TmZq" \
+	"Mk5aWDV6b0t4a01CVVYzbzdlS25RSWdKOGtCSjFQMDZaRUJVOXkrZnl2ZWRyVHJ1eFVUTWlNQwo3cnFE" \
+	"SzNKYkwyaz0KLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg=="
 
 static void test_differs__answers_are_those_of_a_real_server(void **state)
 {
 	(void)state;
 	replay("tests/golden/kube-api/differs.jsonl", 500, NULL);
+}
+
+/* And what commands of kubectl showed (tests/fuzz/diff_kubectl.py). */
+static void test_differs__what_kubectl_showed(void **state)
+{
+	(void)state;
+	replay("tests/golden/kube-api/kubectl.jsonl", 40, NULL);
+}
+
+/* Signers believe it: it is the server that says who asks, and nobody changes it. */
+static void test_differs__who_asks_for_a_certificate(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	struct answer a = apifake_do(
+		f, "POST", CSRS,
+		"{\"metadata\":{\"name\":\"c\"},\"spec\":{\"request\":\"" CSR
+		"\",\"signerName\":\"e.io/s\",\"usages\":[\"client auth\"],\"username\":\"root\","
+		"\"groups\":[\"system:masters\",\"mine\"],\"uid\":\"0\"}}");
+	assert_int_equal(a.status, 201);
+	assert_string_not_equal(obj_str(a.json, "spec.username"), "root");
+	CLEANUP(xfreep) char *groups = json_text(obj_path(a.json, "spec.groups"));
+	assert_null(strstr(groups, "mine"));
+	assert_non_null(strstr(groups, "system:"));
+	CLEANUP(xfreep) char *was = json_text(obj_get(a.json, "spec"));
+	a = apifake_do_type(f, "PATCH", CSRS "/c", "application/merge-patch+json",
+			    "{\"spec\":{\"username\":\"root\",\"usages\":[\"server auth\"]}}");
+	CLEANUP(xfreep) char *is = json_text(obj_get(a.json, "spec"));
+	assert_int_equal(a.status, 200);
+	assert_string_equal(is, was);
 }
 
 /* What a check looks at is as long as a body may be. */
@@ -27,6 +70,8 @@ static void test_differs__a_long_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_differs__what_kubectl_showed),
+		cmocka_unit_test(test_differs__who_asks_for_a_certificate),
 		cmocka_unit_test(test_differs__answers_are_those_of_a_real_server),
 		cmocka_unit_test(test_differs__a_long_text),
 	};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/file.h"
 #include "alm/obj/json.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/test.h"
@@ -142,6 +143,56 @@ static void test_table__columns_of_a_quota(void **state)
 	assert_string_equal(obj_str(got, "columnDefinitions[2].name"), "Limit");
 }
 
+static void check_recorded(struct kinds *kinds, const struct obj *c)
+{
+	const char *group_version = obj_str(c, "apiVersion"), *slash = strchr(group_version, '/');
+	const char *version = slash ? slash + 1 : group_version;
+	CLEANUP(xfreep) char *group =
+		slash ? xstrndup(group_version, (size_t)(slash - group_version)) : xstrdup("");
+	const struct kind *k = kinds_find_kind(kinds, group, version, obj_str(c, "kind"));
+	const struct obj *o = obj_get(c, "object"), *columns = obj_get(c, "columns");
+	const struct accept a = {.as = AS_TABLE, .as_version = "v1", .include = INCLUDE_NONE};
+	assert_non_null(k);
+	CLEANUP(obj_unrefp) struct obj *got =
+		one_row(k, &a, o, at(obj_str(o, "metadata.creationTimestamp")));
+	const struct obj *head = obj_get(got, "columnDefinitions");
+	const struct obj *cells = obj_path(got, "rows[0].cells");
+	assert_int_equal(obj_len(head), obj_len(columns));
+	for (size_t i = 0; i < obj_len(columns); i++) {
+		static const char *const members[] = {"name", "type", "format", "priority"};
+		const struct obj *column = obj_at(columns, i);
+		const struct obj *want = obj_at(obj_get(c, "cells"), i);
+		const char *name = obj_as_string(obj_at(column, 0));
+		for (size_t j = 0; j < ARRAY_LEN(members); j++)
+			if (!obj_equal(obj_get(obj_at(head, i), members[j]), obj_at(column, j)))
+				fail_msg("%s: %s of %s differs", k->kind, members[j], name);
+		if (!cstr_eq(name, "Age") && !obj_equal(obj_at(cells, i), want))
+			fail_msg("%s: the cell of %s differs: %s", k->kind, name,
+				 obj_as_string(obj_at(cells, i)));
+	}
+}
+
+/* What a real server showed of the same objects (tests/golden/kube-api/columns.py). */
+static void test_table__builtin_columns_of_a_real_server(void **state)
+{
+	(void)state;
+	CLEANUP(kinds_freep) struct kinds *kinds = kinds_new();
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(1 << 20);
+	struct error err = ERROR_INIT;
+	size_t n = 0;
+	assert_ok(file_read("tests/golden/kube-api/columns.jsonl", &text, &err), &err);
+	for (struct str rest = strbuf_str(&text), line; str_next(&rest, '\n', &line);) {
+		if (!line.len)
+			continue;
+		struct obj *c = NULL;
+		assert_ok(json_parse(line, &c, &err), &err);
+		check_recorded(kinds, c);
+		obj_unref(c);
+		n++;
+	}
+	assert_true(n >= 24);
+}
+
 static void test_table__cells_follow_the_type_of_the_column(void **state)
 {
 	(void)state;
@@ -227,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_table__custom_columns_as_recorded),
 		cmocka_unit_test(test_table__builtin_columns_as_recorded),
 		cmocka_unit_test(test_table__columns_of_a_quota),
+		cmocka_unit_test(test_table__builtin_columns_of_a_real_server),
 		cmocka_unit_test(test_table__cells_follow_the_type_of_the_column),
 		cmocka_unit_test(test_table__later_events_carry_no_columns),
 		cmocka_unit_test(test_table__every_printer_survives_odd_objects),
