@@ -99,16 +99,19 @@ static int json_patch_failed(struct request *r, const struct error *inner, struc
 static int refuse_form(struct request *r, enum patch_type type, const struct obj *patch,
 		       struct error *err)
 {
-	static const char *const names[] = {[OBJ_BOOL] = "bool",     [OBJ_INT] = "number",
-					    [OBJ_DOUBLE] = "number",  [OBJ_STRING] = "string",
+	static const char *const names[] = {[OBJ_BOOL] = "bool",
+					    [OBJ_INT] = "number",
+					    [OBJ_DOUBLE] = "number",
+					    [OBJ_STRING] = "string",
 					    [OBJ_LIST] = "array"};
 	size_t i = obj_type(patch);
 	const char *name = i < ARRAY_LEN(names) ? names[i] : NULL;
 	if (type == PATCH_JSON || !name)
 		return 0;
-	return fail_code(r, E_BADREQUEST, err,
-			 "%sjson: cannot unmarshal %s into Go value of type map[string]interface {}",
-			 type == PATCH_MERGE ? "error decoding patch: " : "", name);
+	return fail_code(
+		r, E_BADREQUEST, err,
+		"%sjson: cannot unmarshal %s into Go value of type map[string]interface {}",
+		type == PATCH_MERGE ? "error decoding patch: " : "", name);
 }
 
 int patching_apply(struct mutation *m, enum patch_type type, const struct obj *doc,

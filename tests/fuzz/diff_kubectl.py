@@ -91,7 +91,7 @@ def ordered(o):
 
 
 def normal(text, names):
-    for name in set(names) - {'sort'}:
+    for name in sorted(set(names) - {'sort'}):
         text = NORMALISERS[name](text)
     for pattern, by in DRAWN:
         text = pattern.sub(by, text)

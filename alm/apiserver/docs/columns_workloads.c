@@ -15,11 +15,11 @@ static struct obj *cell_node_selector(const struct obj *o, int64_t now_ns)
 	return columns_pairs(obj_path(o, "spec.template.spec.nodeSelector"));
 }
 
-#define JOIN_CELL(fn, path, member)                                \
-	static struct obj *fn(const struct obj *o, int64_t now_ns) \
-	{                                                          \
-		(void)now_ns;                                      \
-		return columns_join(obj_path(o, path), member, "");\
+#define JOIN_CELL(fn, path, member)                                 \
+	static struct obj *fn(const struct obj *o, int64_t now_ns)  \
+	{                                                           \
+		(void)now_ns;                                       \
+		return columns_join(obj_path(o, path), member, ""); \
 	}
 JOIN_CELL(cell_containers, "spec.template.spec.containers", "name")
 JOIN_CELL(cell_images, "spec.template.spec.containers", "image")

@@ -25,26 +25,30 @@ static int number(struct str s, const struct range *r, int64_t *ret, struct erro
 			return 0;
 		}
 	if (!str_parse_i64(s, ret))
-		return error_set(err, E_INVALID,
-				 "failed to parse int from %.*s: strconv.Atoi: parsing \"%.*s\": invalid "
-				 "syntax",
-				 STR_ARG(s), STR_ARG(s));
+		return error_set(
+			err, E_INVALID,
+			"failed to parse int from %.*s: strconv.Atoi: parsing \"%.*s\": invalid "
+			"syntax",
+			STR_ARG(s), STR_ARG(s));
 	if (*ret < 0)
 		return error_set(err, E_INVALID, "negative number (%lld) not allowed: %.*s",
 				 (long long)*ret, STR_ARG(s));
 	return 0;
 }
 
-static int in_range(int64_t low, int64_t high, const struct range *r, struct str s, struct error *err)
+static int in_range(int64_t low, int64_t high, const struct range *r, struct str s,
+		    struct error *err)
 {
 	if (low < r->low)
-		return error_set(err, E_INVALID, "beginning of range (%lld) below minimum (%d): %.*s",
+		return error_set(err, E_INVALID,
+				 "beginning of range (%lld) below minimum (%d): %.*s",
 				 (long long)low, r->low, STR_ARG(s));
 	if (high > r->high)
 		return error_set(err, E_INVALID, "end of range (%lld) above maximum (%d): %.*s",
 				 (long long)high, r->high, STR_ARG(s));
 	if (low > high)
-		return error_set(err, E_INVALID, "beginning of range (%lld) beyond end of range (%lld): %.*s",
+		return error_set(err, E_INVALID,
+				 "beginning of range (%lld) beyond end of range (%lld): %.*s",
 				 (long long)low, (long long)high, STR_ARG(s));
 	return 0;
 }

@@ -257,7 +257,8 @@ static const struct obj *volume_of(struct pass *p, const char *name)
 		const struct obj *v = head_obj(all->heads[i], p->a);
 		if (v && !meta_is_deleting(v) && (!name || cstr_eq(name, meta_name(v))) &&
 		    is_free(v, p->o) && same_text(v, p->o, "spec.storageClassName") &&
-		    has_modes(obj_path(v, "spec.accessModes"), obj_path(p->o, "spec.accessModes")) &&
+		    has_modes(obj_path(v, "spec.accessModes"),
+			      obj_path(p->o, "spec.accessModes")) &&
 		    is_enough(v, p->o))
 			return v;
 	}
@@ -284,7 +285,9 @@ void sim_volume(struct pass *p)
 	struct obj *o = sim_copy(p, p->o);
 	bool is_held = uid && store_by_uid(p->server->store, uid);
 	obj_set_path(o, "status.phase",
-		     obj_string(is_held ? "Bound" : uid ? "Released" : "Available"));
+		     obj_string(is_held ? "Bound"
+				: uid   ? "Released"
+					: "Available"));
 	sim_put(p, p->o, o);
 }
 

@@ -10,7 +10,7 @@
 
 #define CSRS "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 /* An ECDSA key, CN=a. */
-#define CSR \
+#define CSR                                                                                \
 	"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIRk1HNENBUUF3RERFS01BZ0dBMVVF" \
 	"QXd3QllUQlpNQk1HQnlxR1NNNDlBZ0VHQ0NxR1NNNDlBd0VIQTBJQQpCUFZsTGVseEp2OGdKWG55NFNC" \
 	"QVJHdCtRL01UMkpRclpaaVp4YXJTNW5xV1RQdk1xdEcvQVgrY3IvTTVodGJUClQwczBLeDVTczVTVWNl" \
