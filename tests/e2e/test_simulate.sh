@@ -70,6 +70,18 @@ is "  of the StatefulSet, by number" "db-0
 db-1" "$(names pods -l app=db)"
 is "  whose claims are bound" "data-db-0 Bound
 data-db-1 Bound" "$(k get pvc --no-headers | awk '{print $1, $2}')"
+k create -f - >/dev/null <<'END'
+{"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "there"}, "spec": {"capacity": {"storage": "4Gi"},
+ "accessModes": ["ReadWriteOnce"], "storageClassName": "by-hand", "hostPath": {"path": "/x"}}}
+END
+soon "a volume that nobody claims is there to be had" "Available" k get pv there -o 'jsonpath={.status.phase}'
+k create -f - >/dev/null <<'END'
+{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "fits"}, "spec": {"accessModes": ["ReadWriteOnce"],
+ "storageClassName": "by-hand", "resources": {"requests": {"storage": "2Gi"}}}}
+END
+soon "a claim takes the volume that is there and large enough" "there Bound" \
+	k get pvc fits -o 'jsonpath={.spec.volumeName} {.status.phase}'
+soon "  which says whose it is" "fits Bound" k get pv there -o 'jsonpath={.spec.claimRef.name} {.status.phase}'
 set=$(names rs -l app=web)
 is "its ReplicaSet has the Deployment's hash, revision and owner" \
 	"${set#web-} ${set#web-} 1 Deployment/web true" \

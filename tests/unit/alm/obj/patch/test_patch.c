@@ -122,7 +122,7 @@ static void test_patch__json(void **state)
 		 E_BADREQUEST},
 		{"{\"a\":1}", "[{\"op\":\"add\",\"path\":\"b\",\"value\":10}]", NULL, E_BADREQUEST},
 		{"{\"a\":1}", "[{\"op\":\"add\",\"path\":\"/b\"}]", "{\"a\":1,\"b\":null}", 0},
-		{"{\"a\":1}", "[{\"op\":\"spam\",\"path\":\"/b\"}]", NULL, E_BADREQUEST},
+		{"{\"a\":1}", "[{\"op\":\"spam\",\"path\":\"/b\"}]", NULL, E_INVALID},
 		{"{\"a\":1}", "{\"op\":\"add\"}", NULL, E_BADREQUEST},
 		{"{\"a\":1}", "[]", "{\"a\":1}", 0},
 	};
