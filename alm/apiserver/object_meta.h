@@ -8,6 +8,9 @@
 
 /* At metadata.labels. */
 void object_meta_check_labels(const struct obj *labels, struct field_errors *e);
+/* Annotations, at path. */
+void object_meta_check_annotations(const struct obj *notes, const char *path,
+				   struct field_errors *e);
 /* Makes metadata an ObjectMeta, in place: unknown fields and empty ones go, the former are told to
  * unknown ("metadata.bogus"). E_BADREQUEST "json: cannot unmarshal bool into Go struct field
  * ObjectMeta.name of type string" for a wrong type. */

@@ -40,7 +40,8 @@ void object_meta_check_labels(const struct obj *labels, struct field_errors *e)
 	check_label_map(e, labels_at, labels);
 }
 
-static void check_annotations(const struct obj *notes, struct field_errors *e)
+void object_meta_check_annotations(const struct obj *notes, const char *path,
+				   struct field_errors *e)
 {
 	size_t total = 0;
 	OBJ_EACH (it, notes) {
@@ -50,11 +51,11 @@ static void check_annotations(const struct obj *notes, struct field_errors *e)
 			*p = char_lower(*p);
 		size_t n = name_faults(NAME_QUALIFIED, str_of(key), all);
 		for (size_t i = 0; i < n; i++)
-			check_invalid_text(e, notes_at, it.key, all[i]);
+			check_invalid_text(e, path, it.key, all[i]);
 		total += strlen(it.key) + obj_as_str(it.value).len;
 	}
 	if (total > ANNOTATIONS_BYTES_MAX)
-		field_errors_add(e, FIELD_TOO_LONG, notes_at,
+		field_errors_add(e, FIELD_TOO_LONG, path,
 				 "Too long: may not be more than %zu bytes", ANNOTATIONS_BYTES_MAX);
 }
 
@@ -129,7 +130,7 @@ static void check_deletion(const struct obj *o, const struct obj *before, struct
 static void check_maps(const struct obj *o, struct field_errors *e)
 {
 	object_meta_check_labels(obj_path(o, labels_at), e);
-	check_annotations(obj_path(o, notes_at), e);
+	object_meta_check_annotations(obj_path(o, notes_at), notes_at, e);
 	check_owners(o, e);
 }
 

@@ -64,8 +64,8 @@ static void check_template(struct field_errors *e, const struct obj *o)
 	static const char *const always[] = {"Always", NULL};
 	const struct obj *spec = obj_path(o, "spec.template.spec");
 	const char *policy = obj_str(spec, "restartPolicy");
-	check_label_map(e, "spec.template.labels", obj_path(o, "spec.template.metadata.labels"));
-	check_pod_spec(e, "spec.template.spec", spec, obj_path(o, "spec.volumeClaimTemplates"));
+	check_pod_template(e, "spec.template", obj_path(o, "spec.template"),
+			   obj_path(o, "spec.volumeClaimTemplates"));
 	if (policy)
 		field_errors_one_of(e, "spec.template.spec.restartPolicy", policy, always);
 }
@@ -86,12 +86,24 @@ static void check_strategy(struct field_errors *e, const struct obj *o)
 	at_least_zero(e, o, "spec.strategy.rollingUpdate.maxSurge");
 }
 
+static void check_deadline(struct field_errors *e, const struct obj *spec)
+{
+	const struct obj *deadline = obj_get(spec, "progressDeadlineSeconds");
+	int64_t n = 0;
+	if (!obj_as_i64(deadline, &n) || n > obj_i64(spec, "minReadySeconds", 0))
+		return;
+	check_invalid(e, "spec.progressDeadlineSeconds", deadline,
+		      "must be greater than minReadySeconds");
+	check_said_of(e, deadline);
+}
+
 static void deployment(struct field_errors *e, const struct obj *o)
 {
 	at_least_zero(e, o, "spec.replicas");
 	check_selector(e, o, "deployment");
 	check_template(e, o);
 	check_strategy(e, o);
+	check_deadline(e, obj_get(o, "spec"));
 }
 
 static void replica_set(struct field_errors *e, const struct obj *o)
@@ -120,7 +132,7 @@ static void stateful_set(struct field_errors *e, const struct obj *o)
 
 static void pod_template(struct field_errors *e, const struct obj *o)
 {
-	check_pod_spec(e, "template.spec", obj_path(o, "template.spec"), NULL);
+	check_pod_template(e, "template", obj_get(o, "template"), NULL);
 }
 
 static void replication_controller(struct field_errors *e, const struct obj *o)
@@ -291,7 +303,7 @@ enum order {
 /* clang-format off */
 static const struct {
 	const char *group, *plural;
-	const char *parts[5]; /* what is judged: if none of it changed, nothing is */
+	const char *parts[6]; /* what is judged: if none of it changed, nothing is */
 	void (*check)(struct field_errors *e, const struct obj *o);
 	void (*keep)(struct field_errors *e, const struct obj *o, const struct obj *before);
 	enum order order;
@@ -340,7 +352,7 @@ static const struct {
 	{"storage.k8s.io", "csidrivers", {"spec"}, check_csi_driver, csi_driver_kept, 0},
 	{"storage.k8s.io", "csinodes", {"spec"}, check_csi_node, csi_node_kept, 0},
 	{"storage.k8s.io", "csistoragecapacities", {"storageClassName", "capacity", "nodeTopology"}, check_storage_capacity, storage_capacity_kept, 0},
-	{"storage.k8s.io", "storageclasses", {"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"}, check_storage_class, storage_class_kept, 0},
+	{"storage.k8s.io", "storageclasses", {"provisioner", "parameters", "reclaimPolicy", "volumeBindingMode", "allowedTopologies"}, check_storage_class, storage_class_kept, 0},
 	{"storage.k8s.io", "volumeattachments", {"spec"}, check_volume_attachment, volume_attachment_kept, 0},
 	{"storage.k8s.io", "volumeattributesclasses", {"driverName", "parameters"}, check_volume_attributes, volume_attributes_kept, KEEP_FIRST},
 };

@@ -58,6 +58,47 @@ void ingress_class_kept(struct field_errors *e, const struct obj *o, const struc
 
 /* --- storage --- */
 
+static void check_topology(struct field_errors *e, const char *path, const struct obj *list)
+{
+	CLEANUP(map_freep) struct map *keys = map_new(NULL);
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const struct obj *values = obj_get(obj_at(list, i), "values");
+		const char *at = check_at(e, path, i), *in = check_below(e, at, "values");
+		const char *key = check_text(obj_at(list, i), "key");
+		CLEANUP(map_freep) struct map *seen = map_new(NULL);
+		if (!obj_len(values))
+			check_required(e, in, NULL);
+		for (size_t k = 0; k < obj_len(values); k++) {
+			const char *v = obj_as_string(obj_at(values, k));
+			if (check_again(seen, v ? v : ""))
+				field_errors_add(e, FIELD_DUPLICATE, check_at(e, in, k),
+						 "Duplicate value: \"%s\"", v ? v : "");
+		}
+		check_qualified(e, check_below(e, at, "key"), key);
+		if (check_again(keys, key))
+			field_errors_add(e, FIELD_DUPLICATE, check_below(e, at, "key"),
+					 "Duplicate value: \"%s\"", key);
+	}
+}
+
+/* Of which nodes volumes may be. */
+static void check_topologies(struct field_errors *e, const struct obj *list)
+{
+	size_t from = e->n;
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *at = check_below(e, check_at(e, "allowedTopologies", i),
+					     "matchLabelExpressions");
+		const struct obj *is = obj_get(obj_at(list, i), "matchLabelExpressions");
+		check_topology(e, at, is);
+		for (size_t k = 0; k < i; k++) {
+			const struct obj *b = obj_get(obj_at(list, k), "matchLabelExpressions");
+			if (obj_len(is) == obj_len(b) && (!is || !b || obj_equal(is, b)))
+				field_errors_add(e, FIELD_DUPLICATE, at, "Duplicate value: \"\"");
+		}
+	}
+	check_said_since(e, from, list);
+}
+
 void check_storage_class(struct field_errors *e, const struct obj *o)
 {
 	static const char *const reclaims[] = {"Delete", "Retain", NULL};
@@ -66,6 +107,7 @@ void check_storage_class(struct field_errors *e, const struct obj *o)
 	check_class_parameters(e, o, false);
 	field_errors_one_of(e, "reclaimPolicy", check_text(o, "reclaimPolicy"), reclaims);
 	field_errors_one_of(e, "volumeBindingMode", check_text(o, "volumeBindingMode"), binds);
+	check_topologies(e, obj_get(o, "allowedTopologies"));
 }
 
 void storage_class_kept(struct field_errors *e, const struct obj *o, const struct obj *before)

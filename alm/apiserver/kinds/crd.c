@@ -59,15 +59,15 @@ static void check_versions(const struct obj *o, struct field_errors *e)
 		const struct obj *v = obj_at(list, i);
 		const char *name = obj_str(v, "name");
 		n_storage += obj_flag(v, "storage", false);
+		if (!obj_path(v, "schema.openAPIV3Schema"))
+			field_errors_add(e, FIELD_REQUIRED,
+					 arena_fmt(a, "%s.schema.openAPIV3Schema", at),
+					 "Required value");
 		if (!name || name_fault(NAME_DNS1035_LABEL, str_of(name)))
 			field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.name", at),
 					 "Invalid value: \"%s\": %s", name ? name : "",
 					 name ? name_fault(NAME_DNS1035_LABEL, str_of(name))
 					      : "must not be empty");
-		if (!obj_path(v, "schema.openAPIV3Schema"))
-			field_errors_add(e, FIELD_REQUIRED,
-					 arena_fmt(a, "%s.schema.openAPIV3Schema", at),
-					 "Required value: schemas are required");
 		size_t n_columns = obj_len(obj_get(v, "additionalPrinterColumns"));
 		if (n_columns > COLUMNS_MAX)
 			field_errors_add(e, FIELD_TOO_MANY,

@@ -82,7 +82,13 @@ static void set_each(struct obj *list, const struct default_rule *rules)
 
 static void set_slice(struct obj *o)
 {
+	struct obj *list = default_list(o, "endpoints");
 	set_each(default_list(o, "ports"), named_port_rules);
+	for (size_t i = 0; i < obj_len(list); i++) { /* the real server always shows it */
+		struct obj *one = obj_at_mut(list, i);
+		if (obj_type(one) == OBJ_MAP && default_is_absent(obj_get(one, "conditions")))
+			obj_set(one, "conditions", obj_map());
+	}
 }
 
 static void set_endpoints(struct obj *o)

@@ -7,8 +7,33 @@
 #include "alm/apiserver/kinds/slice_check.h"
 
 #define REQUESTS_MAX 32
+#define FIRST_MAX    8
 
 /* --- devices --- */
+
+static void check_tolerations(struct field_errors *e, const char *path, const struct obj *list)
+{
+	static const char *const effects[] = {"NoExecute", "NoSchedule", "None", NULL};
+	static const char *const operators[] = {"Equal", "Exists", NULL};
+	size_t from = e->n;
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *t = obj_at(list, i);
+		const char *at = check_at(e, path, i), *operator= check_text(t, "operator");
+		const char *value = check_text(t, "value"), *is = check_below(e, at, "value");
+		if (!check_is_empty(t, "key"))
+			check_qualified(e, check_below(e, at, "key"), check_text(t, "key"));
+		if (strcmp(operator, "Exists") == 0 && *value)
+			check_invalid_text(e, is, value, "must be empty for operator `Exists`");
+		else if (strcmp(operator, "Equal") == 0)
+			check_named(e, is, NAME_LABEL_VALUE, value);
+		else if (*operator)
+			field_errors_one_of(e, check_below(e, at, "operator"), operator, operators);
+		if (!check_is_empty(t, "effect"))
+			field_errors_one_of(e, check_below(e, at, "effect"),
+					    check_text(t, "effect"), effects);
+	}
+	check_said_since(e, from, list);
+}
 
 /* An empty mode is the default one, and no count is one of it: neither is refused. */
 static void check_exactly(struct field_errors *e, const char *path, const struct obj *r)
@@ -29,6 +54,26 @@ static void check_exactly(struct field_errors *e, const char *path, const struct
 		check_invalid(e, at, count, "must be greater than zero");
 	else if (*mode)
 		field_errors_one_of(e, check_below(e, path, "allocationMode"), mode, modes);
+	check_tolerations(e, check_below(e, path, "tolerations"), obj_get(r, "tolerations"));
+}
+
+/* The first of them that a node has is taken. */
+static void check_first(struct field_errors *e, const char *path, const struct obj *list)
+{
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	size_t n = check_length(e, path, list, FIRST_MAX), from = e->n;
+	for (size_t i = 0; i < n; i++) {
+		const char *at = check_at(e, path, i);
+		check_named(e, check_below(e, at, "name"), NAME_DNS_LABEL,
+			    check_text(obj_at(list, i), "name"));
+		check_exactly(e, at, obj_at(list, i));
+	}
+	for (size_t i = 0; i < n; i++)
+		if (check_again(seen, check_text(obj_at(list, i), "name")))
+			field_errors_add(e, FIELD_DUPLICATE, check_at(e, path, i),
+					 "Duplicate value: \"%s\"",
+					 check_text(obj_at(list, i), "name"));
+	check_said_since(e, from, list);
 }
 
 static void check_requests(struct field_errors *e, const char *path, const struct obj *list)
@@ -48,6 +93,9 @@ static void check_requests(struct field_errors *e, const char *path, const struc
 				      arena_fmt(e->arena, "%s, but multiple fields are set", one));
 		if (exactly && !first)
 			check_exactly(e, check_below(e, at, "exactly"), obj_get(r, "exactly"));
+		if (first && !exactly)
+			check_first(e, check_below(e, at, "firstAvailable"),
+				    obj_get(r, "firstAvailable"));
 	}
 	for (size_t i = 0; i < n; i++) {
 		const char *name = check_text(obj_at(list, i), "name");
@@ -57,19 +105,56 @@ static void check_requests(struct field_errors *e, const char *path, const struc
 	}
 }
 
+/* Of an attribute that devices have alike or not: its domain and its name. */
+static void check_alike(struct field_errors *e, const char *path, const struct obj *c)
+{
+	static const char *const fields[] = {"matchAttribute", "distinctAttribute"};
+	size_t i = !obj_has(c, fields[0]);
+	const struct obj *v = obj_get(c, fields[i]);
+	const char *at = check_below(e, path, fields[i]), *name = check_text(c, fields[i]);
+	size_t from = e->n;
+	if (!v) {
+		check_required(e, path,
+			       "exactly one of \"matchAttribute\" or \"distinctAttribute\" is "
+			       "required, but multiple fields are set"); /* sic */
+		return;
+	}
+	check_entry_name(e, at, name);
+	if (!strchr(name, '/'))
+		check_invalid_text(e, at, name,
+				   "a fully qualified name must be a domain and a name separated "
+				   "by a slash");
+	check_said_since(e, from, v);
+}
+
+static struct map *names_of(struct field_errors *e, const struct obj *list)
+{
+	struct map *m = map_new(NULL);
+	for (size_t i = 0; i < obj_len(list) && i < REQUESTS_MAX; i++) {
+		const char *name = check_text(obj_at(list, i), "name");
+		const struct obj *first = obj_get(obj_at(list, i), "firstAvailable");
+		(void)map_set(m, name, NULL);
+		for (size_t k = 0; k < obj_len(first) && k < FIRST_MAX; k++)
+			(void)map_set(m,
+				      arena_fmt(e->arena, "%s/%s", name,
+						check_text(obj_at(first, k), "name")),
+				      NULL);
+	}
+	return m;
+}
+
 static void check_claim(struct field_errors *e, const char *path, const struct obj *devices)
 {
 	const struct obj *list = obj_get(devices, "constraints");
 	const char *at = check_below(e, path, "constraints");
+	CLEANUP(map_freep) struct map *names = names_of(e, obj_get(devices, "requests"));
 	check_requests(e, check_below(e, path, "requests"), obj_get(devices, "requests"));
-	for (size_t i = 0, n = check_length(e, at, list, REQUESTS_MAX); i < n; i++)
-		if (!obj_has(obj_at(list, i), "matchAttribute") &&
-		    !obj_has(obj_at(list, i), "distinctAttribute"))
-			check_required(e, check_at(e, at, i),
-				       "exactly one of \"matchAttribute\" or "
-				       "\"distinctAttribute\" is required, but multiple fields "
-				       "are set"); /* sic */
-	check_device_configs(e, check_below(e, path, "config"), obj_get(devices, "config"));
+	for (size_t i = 0, n = check_length(e, at, list, REQUESTS_MAX); i < n; i++) {
+		check_request_refs(e, check_below(e, check_at(e, at, i), "requests"),
+				   obj_get(obj_at(list, i), "requests"), names);
+		check_alike(e, check_at(e, at, i), obj_at(list, i));
+	}
+	check_device_configs(e, check_below(e, path, "config"), obj_get(devices, "config"), names);
 }
 
 void check_device_claim(struct field_errors *e, const struct obj *o)

@@ -85,7 +85,7 @@ static void check_spec(struct field_errors *e, const char *path, const struct ob
 	check_numbers(e, path, spec);
 	check_completion(e, path, spec);
 	check_said_since(e, from, spec); /* younger than what may be stored */
-	check_pod_spec(e, check_below(e, path, "template.spec"), pod_spec, NULL);
+	check_pod_template(e, check_below(e, path, "template"), obj_get(spec, "template"), NULL);
 	if (!policy || !*policy || cstr_eq(policy, "Always"))
 		check_required(e, field, "valid values: \"OnFailure\", \"Never\"");
 	else

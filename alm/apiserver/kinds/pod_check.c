@@ -6,7 +6,9 @@
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/pod_parts.h"
+#include "alm/apiserver/kinds/rule_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
+#include "alm/apiserver/object_meta.h"
 #include "alm/obj/quantity.h"
 
 #define RANGE_TEXT    "must be between 1 and 65535, inclusive"
@@ -14,6 +16,7 @@
 
 struct volumes {
 	const struct obj *list, *claims;
+	const struct obj *devices; /* the Pod's claims of them */
 	struct field_errors *e;
 	const char *path;
 	struct map *good; /* names of list: one that is refused is none */
@@ -37,7 +40,7 @@ static bool check_name(struct field_errors *e, const char *path, const struct ob
 	}
 	const char *fault = name_fault(NAME_DNS_LABEL, str_of(name));
 	check_named(e, field, NAME_DNS_LABEL, name);
-	if (!check_again(seen, name))
+	if (!seen || !check_again(seen, name))
 		return !fault;
 	if (!fault)
 		field_errors_add(e, FIELD_DUPLICATE, field, "Duplicate value: \"%s\"", name);
@@ -138,16 +141,48 @@ static void check_devices(const struct volumes *v, const char *path, const struc
 
 /* --- containers --- */
 
+/* Of a host's or a container's; 0 is none. */
+static void check_port_number(struct field_errors *e, const char *path, int64_t n)
+{
+	if (n < 0 || n > 65535)
+		field_errors_add(e, FIELD_INVALID, path, "Invalid value: %lld: " RANGE_TEXT,
+				 (long long)n);
+}
+
+static void check_port_name(struct field_errors *e, const char *path, const struct obj *name,
+			    struct map *seen)
+{
+	size_t from = e->n;
+	if (!obj_as_str(name).len)
+		return;
+	check_port_or_name(e, path, name);
+	if (e->n == from && check_again(seen, obj_as_string(name)))
+		field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: \"%s\"",
+				 obj_as_string(name));
+}
+
 static void check_ports(struct field_errors *e, const char *path, const struct obj *ports)
 {
+	static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(ports); i++) {
-		const char *here = check_below(e, at(e, path, "ports", i), "containerPort");
-		int64_t n = obj_i64(obj_at(ports, i), "containerPort", 0);
+		const struct obj *port = obj_at(ports, i);
+		const char *here = at(e, path, "ports", i);
+		const char *number = check_below(e, here, "containerPort");
+		int64_t n = obj_i64(port, "containerPort", 0);
+		size_t from = e->n;
+		check_port_name(e, check_below(e, here, "name"), obj_get(port, "name"), seen);
+		check_said_since(e, from, ports);
 		if (n == 0)
-			check_required(e, here, NULL);
-		else if (n < 0 || n > 65535)
-			field_errors_add(e, FIELD_INVALID, here, "Invalid value: %lld: " RANGE_TEXT,
-					 (long long)n);
+			check_required(e, number, NULL);
+		check_port_number(e, number, n);
+		from = e->n;
+		check_port_number(e, check_below(e, here, "hostPort"),
+				  obj_i64(port, "hostPort", 0));
+		if (!check_is_empty(port, "protocol"))
+			field_errors_one_of(e, check_below(e, here, "protocol"),
+					    check_text(port, "protocol"), protocols);
+		check_said_since(e, from, port);
 	}
 }
 
@@ -183,6 +218,27 @@ void check_port_or_name(struct field_errors *e, const char *path, const struct o
 				 STR_ARG(name));
 }
 
+static void check_http(struct field_errors *e, const char *path, const struct obj *http)
+{
+	static const char *const schemes[] = {"HTTP", "HTTPS", NULL};
+	const struct obj *headers = obj_get(http, "httpHeaders");
+	size_t from = e->n;
+	if (obj_has(http, "scheme"))
+		field_errors_one_of(e, check_below(e, path, "scheme"), check_text(http, "scheme"),
+				    schemes);
+	for (size_t i = 0; i < obj_len(headers); i++) {
+		const char *name = check_text(obj_at(headers, i), "name"), *p = name;
+		while (char_is_alnum(*p) || *p == '-')
+			p++;
+		if (!*name || *p)
+			check_invalid_text(e, check_below(e, path, "httpHeaders"), name,
+					   "a valid HTTP header must consist of alphanumeric "
+					   "characters or '-' (e.g. 'X-Header-Name', regex used "
+					   "for validation is '[-A-Za-z0-9]+')");
+	}
+	check_said_since(e, from, http);
+}
+
 /* Of a probe or of a hook: one of them. */
 static void check_handler(struct field_errors *e, const char *path, const struct obj *o)
 {
@@ -197,6 +253,8 @@ static void check_handler(struct field_errors *e, const char *path, const struct
 			check_required(e, check_below(e, at, "command"), NULL);
 		else if (h && i > 0 && i < 4)
 			check_port_or_name(e, check_below(e, at, "port"), obj_get(h, "port"));
+		if (h && i == 1 && n == 1)
+			check_http(e, at, h);
 	}
 	if (!n)
 		check_required(e, path, "must specify a handler type");
@@ -230,35 +288,64 @@ static void check_quantity(struct field_errors *e, const char *path, const char 
 		return;
 	if (q.nanos < 0)
 		check_invalid_text(e, path, text, "must be greater than or equal to 0");
-	if (strchr(name, '/') && !strstr(name, "kubernetes.io/") && q.nanos % 1000000000)
+	if (strchr(name, '/') && !strstr(name, "kubernetes.io/") && q.nanos % 1000000000 &&
+	    !name_fault(NAME_QUALIFIED, str_of(name)))
 		check_invalid_text(e, path, text, "must be an integer");
 	check_said_since(e, from, v);
 }
 
+/* Of a Pod as a whole only few can be asked for. */
+static void check_amount_name(struct field_errors *e, const char *path, const char *name, bool pod)
+{
+	static const char *const known[] = {"cpu", "hugepages-", "memory", NULL};
+	size_t from = e->n;
+	if (!pod) {
+		check_container_resource(e, path, name);
+		return;
+	}
+	check_resource_name(e, path, name);
+	if (e->n == from && !cstr_has_prefix(name, "hugepages-"))
+		field_errors_one_of(e, path, name, known);
+}
+
 /* What a node can overcommit is asked for up to its limit; another resource in full. */
-static void check_resources(struct field_errors *e, const char *path, const struct obj *resources)
+static void check_request(struct field_errors *e, const char *path, const struct obj *limits,
+			  const char *name, const struct obj *v)
+{
+	struct quantity request, limit;
+	const char *text = obj_as_string(v), *most = obj_as_string(obj_get(limits, name));
+	bool part = (!strchr(name, '/') || strstr(name, "kubernetes.io/")) &&
+		    !cstr_has_prefix(name, "hugepages-");
+	if (text && !most && !part) {
+		check_required(e, check_below(e, path, "limits"),
+			       "Limit must be set for non overcommitable resources");
+		check_said_of(e, v);
+	}
+	if (!text || !most || !quantity_read(str_of(text), &request) ||
+	    !quantity_read(str_of(most), &limit) ||
+	    (part ? request.nanos <= limit.nanos : request.nanos == limit.nanos))
+		return;
+	field_errors_add(e, FIELD_INVALID, check_below(e, path, "requests"),
+			 "Invalid value: \"%s\": must be %s to %s limit of %s", text,
+			 part ? "less than or equal" : "equal", name, most);
+}
+
+/* claims: of the Pod. pod: they are its own. */
+static void check_resources(struct field_errors *e, const char *path, const struct obj *resources,
+			    const struct obj *claims, bool pod)
 {
 	static const char *const lists[] = {"limits", "requests"};
 	const struct obj *limits = obj_get(resources, "limits");
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
 		OBJ_EACH (it, obj_get(resources, lists[i])) {
 			const char *at = arena_fmt(e->arena, "%s.%s[%s]", path, lists[i], it.key);
-			check_container_resource(e, at, it.key);
+			check_amount_name(e, at, it.key, pod);
 			check_quantity(e, at, it.key, it.value);
+			if (i > 0)
+				check_request(e, path, limits, it.key, it.value);
 		}
-	OBJ_EACH (it, obj_get(resources, "requests")) {
-		struct quantity request, limit;
-		const char *text = obj_as_string(it.value);
-		const char *most = obj_as_string(obj_get(limits, it.key));
-		bool part = !strchr(it.key, '/') && !cstr_has_prefix(it.key, "hugepages-");
-		if (!text || !most || !quantity_read(str_of(text), &request) ||
-		    !quantity_read(str_of(most), &limit) ||
-		    (part ? request.nanos <= limit.nanos : request.nanos == limit.nanos))
-			continue;
-		field_errors_add(e, FIELD_INVALID, check_below(e, path, "requests"),
-				 "Invalid value: \"%s\": must be %s to %s limit of %s", text,
-				 part ? "less than or equal" : "equal", it.key, most);
-	}
+	pod_check_claim_names(e, check_below(e, path, "claims"), obj_get(resources, "claims"),
+			      claims);
 }
 
 static void check_container(const struct volumes *v, const char *path, const struct obj *c,
@@ -269,12 +356,16 @@ static void check_container(const struct volumes *v, const char *path, const str
 	struct field_errors *e = v->e;
 	if (check_is_empty(c, "image"))
 		check_required(e, check_below(e, path, "image"), NULL);
+	rule_check_part(e, "message", path, c);
 	check_ports(e, path, obj_get(c, "ports"));
 	pod_check_env(e, path, c);
 	check_mounts(v, path, obj_get(c, "volumeMounts"));
+	rule_check_part(e, "mounts", path, c);
 	check_propagation(e, check_below(e, path, "volumeMounts.mountPropagation"), c);
 	check_devices(v, path, obj_get(c, "volumeDevices"));
-	check_resources(e, check_below(e, path, "resources"), obj_get(c, "resources"));
+	rule_check_part(e, "pull", path, c);
+	check_resources(e, check_below(e, path, "resources"), obj_get(c, "resources"), v->devices,
+			false);
 	pod_check_resize(e, path, c, v->never);
 	for (size_t i = 0; i < ARRAY_LEN(hooks) && !short_lived; i++)
 		if (obj_path(c, hooks[i]))
@@ -282,6 +373,25 @@ static void check_container(const struct volumes *v, const char *path, const str
 	for (size_t i = 0; i < ARRAY_LEN(probes) && !short_lived; i++)
 		check_probe(e, check_below(e, path, probes[i]), obj_get(c, probes[i]), i != 1);
 	pod_check_restart(e, path, c, v->init);
+}
+
+/* One that is brought in later has no part in the work. */
+static void check_ephemeral(const struct volumes *v, const char *path, const struct obj *c)
+{
+	static const char *const fields[] = {"ports",          "resources",    "lifecycle",
+					     "livenessProbe",  "readinessProbe", "startupProbe",
+					     "resizePolicy",   "restartPolicy", "restartPolicyRules"};
+	size_t from = v->e->n;
+	check_name(v->e, path, c, NULL);
+	check_container(v, path, c, true);
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const struct obj *is = obj_get(c, fields[i]);
+		bool empty = obj_type(is) == OBJ_STRING ? !obj_as_str(is).len : !obj_len(is);
+		if (is && !(empty && (i == 0 || i == 1 || i == 6 || i == 8)))
+			check_forbidden(v->e, check_below(v->e, path, fields[i]),
+					"cannot be set for an Ephemeral Container");
+	}
+	check_said_since(v->e, from, c);
 }
 
 /* One that ends before the others begin. */
@@ -321,7 +431,9 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 	const struct obj *gates = obj_get(spec, "readinessGates");
 	const struct obj *deadline = obj_get(spec, "activeDeadlineSeconds");
 	int64_t n = 1;
+	rule_check_part(e, "policies", path, spec);
 	check_label_map(e, check_below(e, path, "nodeSelector"), obj_get(spec, "nodeSelector"));
+	rule_check_part(e, "dns", path, spec);
 	for (size_t i = 0; i < obj_len(options); i++)
 		if (check_is_empty(obj_at(options, i), "name"))
 			check_required(e, at(e, path, "dnsConfig.options", i), "must not be empty");
@@ -330,13 +442,35 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 		check_qualified(
 			e, check_below(e, at(e, path, "readinessGates", i), "conditionType"), type);
 	}
+	for (size_t i = 0; i < obj_len(obj_get(spec, "schedulingGates")); i++) {
+		const struct obj *gate = obj_at(obj_get(spec, "schedulingGates"), i);
+		size_t from = e->n;
+		check_qualified(e, at(e, path, "schedulingGates", i), check_text(gate, "name"));
+		check_said_since(e, from, gate);
+	}
+	rule_check_part(e, "spread", path, spec);
 	check_name_rule(e, check_below(e, path, "serviceAccountName"), NAME_DNS_SUBDOMAIN,
 			check_text(spec, "serviceAccountName"));
+	rule_check_part(e, "node", path, spec);
 	if (deadline && (!obj_as_i64(deadline, &n) || n < 1 || n > INT32_MAX))
 		check_invalid(e, check_below(e, path, "activeDeadlineSeconds"), deadline,
 			      "must be between 1 and 2147483647, inclusive");
+	rule_check_part(e, "names", path, spec);
 	check_aliases(e, path, obj_get(spec, "hostAliases"));
+	rule_check_part(e, "last", path, spec);
 	pod_check_files(e, path, spec);
+}
+
+/* What the Pod as a whole asks for. */
+static void check_whole(struct field_errors *e, const char *path, const struct obj *resources,
+			const struct obj *devices)
+{
+	size_t from = e->n;
+	if (obj_has(resources, "claims"))
+		check_forbidden(e, check_below(e, path, "claims"),
+				"claims may not be set for Resources at pod-level");
+	check_resources(e, path, resources, devices, true);
+	check_said_since(e, from, resources);
 }
 
 void check_pod_spec(struct field_errors *e, const char *path, const struct obj *spec,
@@ -348,6 +482,7 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 	CLEANUP(map_freep) struct map *good = v.good = map_new(NULL);
 	check_claims(&v);
 	check_volumes(&v);
+	v.devices = obj_get(spec, "resourceClaims");
 	v.never = strcmp(check_text(spec, "restartPolicy"), "Never") == 0;
 	pod_check_claims(e, check_below(e, path, "resourceClaims"),
 			 obj_get(spec, "resourceClaims"));
@@ -368,5 +503,27 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 				check_short_lived(e, here, obj_at(list, i));
 		}
 	}
+	v.init = false;
+	for (size_t i = 0; i < obj_len(obj_get(spec, "ephemeralContainers")); i++)
+		check_ephemeral(&v, at(e, path, "ephemeralContainers", i),
+				obj_at(obj_get(spec, "ephemeralContainers"), i));
+	check_whole(e, check_below(e, path, "resources"), obj_get(spec, "resources"), v.devices);
 	check_pod_rest(e, path, spec);
+}
+
+void check_pod_template(struct field_errors *e, const char *path, const struct obj *t,
+			const struct obj *claims)
+{
+	const struct obj *later = obj_path(t, "spec.ephemeralContainers");
+	size_t from = e->n;
+	check_label_map(e, check_below(e, path, "labels"), obj_path(t, "metadata.labels"));
+	object_meta_check_annotations(obj_path(t, "metadata.annotations"),
+				      check_below(e, path, "annotations"), e);
+	check_said_since(e, from, obj_get(t, "metadata"));
+	check_pod_spec(e, check_below(e, path, "spec"), obj_get(t, "spec"), claims);
+	if (obj_len(later)) {
+		check_forbidden(e, check_below(e, path, "spec.ephemeralContainers"),
+				"ephemeral containers not allowed in pod template");
+		check_said_of(e, later);
+	}
 }

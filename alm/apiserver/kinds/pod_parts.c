@@ -1,9 +1,12 @@
 /* pod_parts: environments, policies and claims of Pods, as core/validation of Kubernetes 1.36 has them; see pod_parts.h. */
 #include "alm/apiserver/kinds/pod_parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "alm/apiserver/kinds/field_check.h"
+
+#define CLAIMS_SHOWN 64
 
 static const char printable[] =
 	"a valid environment variable name must consist only of printable ASCII characters other "
@@ -271,6 +274,68 @@ void pod_check_files(struct field_errors *e, const char *path, const struct obj 
 }
 
 /* --- claims --- */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Which there are, as a refusal tells it. */
+static const char *known_claims(struct field_errors *e, const struct obj *claims)
+{
+	const char **names = arena_alloc(e->arena, (obj_len(claims) + 1) * sizeof *names);
+	const char *all = "";
+	size_t n = 0;
+	for (size_t i = 0; i < obj_len(claims); i++)
+		if (!check_is_empty(obj_at(claims, i), "name"))
+			names[n++] = check_text(obj_at(claims, i), "name");
+	if (!n)
+		return " which is empty";
+	qsort(names, n, sizeof *names, by_name);
+	for (size_t i = 0; i < n && i < CLAIMS_SHOWN; i++)
+		all = arena_fmt(e->arena, "%s%s %s", all, i ? "," : ":", names[i]);
+	return all;
+}
+
+static void check_claim_name(struct field_errors *e, const char *path, const struct obj *claim,
+			     struct map *seen)
+{
+	const char *name = check_text(claim, "name"), *request = check_text(claim, "request");
+	const char *key = *request ? arena_fmt(e->arena, "%s/%s", name, request) : name;
+	if (map_has(seen, name)) {
+		field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: \"%s\"", name);
+		return;
+	}
+	check_name_rule(e, check_below(e, path, "request"), NAME_DNS_LABEL, request);
+	if (check_again(seen, key))
+		field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: \"%s\"", key);
+}
+
+void pod_check_claim_names(struct field_errors *e, const char *path, const struct obj *list,
+			   const struct obj *claims)
+{
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	CLEANUP(map_freep) struct map *known = map_new(NULL);
+	size_t from = e->n;
+	for (size_t i = 0; i < obj_len(claims); i++)
+		(void)map_set(known, check_text(obj_at(claims, i), "name"), NULL);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *name = check_text(obj_at(list, i), "name"), *at = check_at(e, path, i);
+		if (field_errors_full(e))
+			break;
+		if (!*name) {
+			check_required(e, at, NULL);
+			continue;
+		}
+		check_claim_name(e, at, obj_at(list, i), seen);
+		if (!map_has(known, name))
+			field_errors_add(e, FIELD_NOT_FOUND, at,
+					 "Not found: \"%s\": must be one of the names in "
+					 "pod.spec.resourceClaims%s",
+					 name, known_claims(e, claims));
+	}
+	check_said_since(e, from, list);
+}
 
 void pod_check_claims(struct field_errors *e, const char *path, const struct obj *list)
 {

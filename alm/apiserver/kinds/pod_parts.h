@@ -15,6 +15,9 @@ void pod_check_restart(struct field_errors *e, const char *path, const struct ob
 		       bool init);
 /* The volumes that environments are read from. */
 void pod_check_files(struct field_errors *e, const char *path, const struct obj *spec);
+/* Claims of devices of a container, which are among claims, those of its Pod. */
+void pod_check_claim_names(struct field_errors *e, const char *path, const struct obj *list,
+			   const struct obj *claims);
 /* What of the Pod gets devices. */
 void pod_check_claims(struct field_errors *e, const char *path, const struct obj *list);
 

@@ -230,6 +230,8 @@ void pod_check_source(struct field_errors *e, const char *path, const struct obj
 			check_forbidden(e,
 					strcmp(sources[i], "downwardAPI") == 0
 						? check_below(e, path, "downwarAPI") /* sic */
+					: strcmp(sources[i], "cephfs") == 0
+						? check_below(e, path, "cephFS")
 						: at,
 					MORE_TYPES);
 	}

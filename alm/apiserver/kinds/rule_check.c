@@ -5,7 +5,6 @@
 
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
-#include "alm/apiserver/kinds/pod_check.h"
 #include "alm/apiserver/kinds/request_check.h"
 #include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/apiserver/kinds/selector_check.h"
@@ -15,7 +14,6 @@ enum rule {
 	COUNT,     /* at least zero */
 	SUBDOMAIN, /* a name of another object */
 	ADDRESS,
-	PORT, /* or the name of one */
 	LABELS,
 	SELECTOR,
 	REQUIRED,
@@ -28,39 +26,36 @@ enum rule {
 };
 
 /* clang-format off */
-/* Of the spec of a Pod, wherever that stands. */
+/* Of parts of a Pod (pod_check.c), each where the real server judges it. */
 static const struct field_rule {
-	const char *kind, *path; /* plural.group; "[]" after a list is each of its items */
+	const char *kind, *path; /* plural.group, or the part; "[]" after a list is each of its items */
 	enum rule rule;
 	const char *words;
 } of_pods[] = {
-	{NULL, "containers[].volumeMounts.mountPropagation", ONE_OF, "Bidirectional HostToContainer None"}, /* sic */
-	{NULL, "containers[].volumeMounts.recursiveReadOnly", ONE_OF, "Disabled Enabled IfPossible"},
-	{NULL, "initContainers[].volumeMounts.recursiveReadOnly", ONE_OF, "Disabled Enabled IfPossible"},
-	{NULL, "containers[].imagePullPolicy", ONE_OF, "Always IfNotPresent Never"},
-	{NULL, "containers[].ports[].name", PORT, NULL},
-	{NULL, "containers[].terminationMessagePolicy", ONE_OF, "File FallbackToLogsOnError"},
-	{NULL, "initContainers[].ports[].name", PORT, NULL},
-	{NULL, "initContainers[].terminationMessagePolicy", ONE_OF, "File FallbackToLogsOnError"},
-	{NULL, "initContainers[].volumeMounts.mountPropagation", ONE_OF, "Bidirectional HostToContainer None"},
-	{NULL, "initContainers[].imagePullPolicy", ONE_OF, "Always IfNotPresent Never"},
-	{NULL, "topologySpreadConstraints[].maxSkew", POSITIVE, "must be greater than zero"},
-	{NULL, "dnsConfig.nameservers[]", ADDRESS, NULL},
-	{NULL, "dnsPolicy", ONE_OF, "ClusterFirstWithHostNet ClusterFirst Default None"},
-	{NULL, "hostnameOverride", SUBDOMAIN, NULL},
-	{NULL, "nodeName", SUBDOMAIN, NULL},
-	{NULL, "hostname", LABEL, NULL},
-	{NULL, "subdomain", LABEL, NULL},
-	{NULL, "tolerations[]", TOLERATION, NULL},
-	{NULL, "priorityClassName", SUBDOMAIN, NULL},
-	{NULL, "runtimeClassName", SUBDOMAIN, NULL},
-	{NULL, "overhead", RESOURCES, NULL},
-	{NULL, "os", OS, NULL},
+	{"message", "terminationMessagePolicy", ONE_OF, "File FallbackToLogsOnError"},
+	{"mounts", "volumeMounts.mountPropagation", ONE_OF, "Bidirectional HostToContainer None"}, /* sic */
+	{"mounts", "volumeMounts.recursiveReadOnly", ONE_OF, "Disabled Enabled IfPossible"},
+	{"pull", "imagePullPolicy", ONE_OF, "Always IfNotPresent Never"},
+	{"policies", "restartPolicy", ONE_OF, "Always OnFailure Never"},
+	{"policies", "dnsPolicy", ONE_OF, "ClusterFirstWithHostNet ClusterFirst Default None"},
+	{"dns", "dnsConfig.nameservers[]", ADDRESS, NULL},
+	{"spread", "topologySpreadConstraints[].maxSkew", POSITIVE, "must be greater than zero"},
+	{"spread", "hostnameOverride", SUBDOMAIN, NULL},
+	{"node", "nodeName", SUBDOMAIN, NULL},
+	{"names", "hostname", LABEL, NULL},
+	{"names", "subdomain", LABEL, NULL},
+	{"names", "tolerations[]", TOLERATION, NULL},
+	{"last", "priorityClassName", SUBDOMAIN, NULL},
+	{"last", "runtimeClassName", SUBDOMAIN, NULL},
+	{"last", "preemptionPolicy", ONE_OF, "Never PreemptLowerPriority"},
+	{"last", "overhead", RESOURCES, NULL},
+	{"last", "os", OS, NULL},
 }, of_kinds[] = {
 	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].status", ONE_OF, "False True Unknown"},
 	{"certificatesigningrequests.certificates.k8s.io", "status.certificate", CERTIFICATE, NULL},
 	{"csistoragecapacities.storage.k8s.io", "nodeTopology", SELECTOR, NULL},
 	{"daemonsets.apps", "spec.minReadySeconds", COUNT, NULL},
+	{"daemonsets.apps", "spec.revisionHistoryLimit", COUNT, NULL},
 	{"deployments.apps", "spec.minReadySeconds", COUNT, NULL},
 	{"deployments.apps", "spec.revisionHistoryLimit", COUNT, NULL},
 	{"deployments.apps", "spec.progressDeadlineSeconds", COUNT, NULL},
@@ -78,9 +73,6 @@ static const struct field_rule {
 	{"poddisruptionbudgets.policy", "spec.unhealthyPodEvictionPolicy", ONE_OF, "AlwaysAllow IfHealthyBudget"},
 	{"runtimeclasses.node.k8s.io", "scheduling.nodeSelector", LABELS, NULL},
 	{"runtimeclasses.node.k8s.io", "scheduling.tolerations[]", TOLERATION, NULL},
-	{"services.", "spec.ports[].targetPort", PORT, NULL},
-	{"services.", "spec.externalIPs[]", ADDRESS, NULL},
-	{"services.", "spec.trafficDistribution", ONE_OF, "PreferClose PreferSameZone PreferSameNode"},
 	{"flowschemas.flowcontrol.apiserver.k8s.io", "status.conditions[].type", REQUIRED, NULL},
 	{"horizontalpodautoscalers.autoscaling", "status.currentReplicas", COUNT, NULL},
 	{"horizontalpodautoscalers.autoscaling", "status.desiredReplicas", COUNT, NULL},
@@ -103,20 +95,6 @@ static const struct {
 	{"replicationcontrollers.", 3, {"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"}},
 	{"statefulsets.apps", 3, {"replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "observedGeneration", "collisionCount",
 		"availableReplicas"}},
-};
-
-static const struct {
-	const char *kind, *path;
-} with_pods[] = {
-	{"cronjobs.batch", "spec.jobTemplate.spec.template.spec"},
-	{"daemonsets.apps", "spec.template.spec"},
-	{"deployments.apps", "spec.template.spec"},
-	{"jobs.batch", "spec.template.spec"},
-	{"pods.", "spec"},
-	{"podtemplates.", "template.spec"},
-	{"replicasets.apps", "spec.template.spec"},
-	{"replicationcontrollers.", "spec.template.spec"},
-	{"statefulsets.apps", "spec.template.spec"},
 };
 /* clang-format on */
 
@@ -185,10 +163,6 @@ static void judge(struct field_errors *e, const struct field_rule *f, const char
 	case ADDRESS:
 		if (text && *text)
 			check_ip(e, path, text, false);
-		break;
-	case PORT:
-		if (text && *text)
-			check_port_or_name(e, path, v);
 		break;
 	case LABELS:
 		check_label_map(e, path, v);
@@ -332,9 +306,12 @@ void rule_check(struct field_errors *e, const char *group, const char *plural, c
 		if (strcmp(of_kinds[i].kind, kind) == 0 &&
 		    cstr_has_prefix(of_kinds[i].path, "status.") == of_status)
 			walk(e, &of_kinds[i], "", of_kinds[i].path, o);
-	for (size_t k = 0; k < ARRAY_LEN(with_pods) && !of_status; k++)
-		for (size_t i = 0; strcmp(with_pods[k].kind, kind) == 0 && i < ARRAY_LEN(of_pods);
-		     i++)
-			walk(e, &of_pods[i], with_pods[k].path, of_pods[i].path,
-			     obj_path(o, with_pods[k].path));
+}
+
+void rule_check_part(struct field_errors *e, const char *part, const char *path,
+		     const struct obj *o)
+{
+	for (size_t i = 0; i < ARRAY_LEN(of_pods); i++)
+		if (strcmp(of_pods[i].kind, part) == 0)
+			walk(e, &of_pods[i], path, of_pods[i].path, o);
 }

@@ -1,5 +1,6 @@
 /* services: allocation. See services.h. */
 #include "alm/apiserver/kinds/services.h"
+#include "alm/apiserver/kinds/field_check.h"
 
 #include <string.h>
 
@@ -211,7 +212,8 @@ static void set_families(struct obj *spec)
 	bool headless = cstr_eq(obj_str(spec, "clusterIP"), "None");
 	bool both = headless && !obj_len(obj_get(spec, "selector")) &&
 		    !obj_has(spec, "ipFamilies") && !obj_has(spec, "ipFamilyPolicy");
-	set_one(spec, "ipFamilies", "IPv4");
+	if (!strchr(check_text(spec, "clusterIP"), ':'))
+		set_one(spec, "ipFamilies", "IPv4");
 	if (both)
 		obj_append(obj_get_mut(spec, "ipFamilies"), obj_string("IPv6"));
 	if (!obj_has(spec, "ipFamilyPolicy"))
@@ -288,7 +290,7 @@ static void follow(struct obj *o, struct obj *spec, const struct obj *before)
 	if (services_has_address(before) && services_has_address(o)) {
 		if (!ip || !*ip) {
 			obj_del(spec, "clusterIP");
-			obj_del(spec, "clusterIPs");
+			drop(spec, old, "clusterIPs");
 			take(spec, old, "clusterIP");
 			take(spec, old, "clusterIPs");
 		} else if (!cstr_eq(ip, obj_str(old, "clusterIP"))) {
@@ -326,6 +328,8 @@ void services_allocate(const struct store_table *services, struct obj *o, const 
 			set_one(spec, "clusterIPs", ip);
 		set_families(spec);
 	}
+	if (cstr_eq(obj_str(spec, "sessionAffinity"), "None")) /* of another one */
+		obj_del(spec, "sessionAffinityConfig");
 	if (services_has_node_ports(o))
 		allocate_ports(services, spec, hash_of(o));
 	if (!obj_path(o, "status.loadBalancer"))

@@ -3,6 +3,7 @@
 
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/pod_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/base/strbuf.h"
@@ -16,6 +17,7 @@ struct check {
 	const struct obj *o, *spec, *before;
 	const struct head *own;
 	struct field_errors *e;
+	size_t from; /* what was wrong before */
 };
 
 static const char *at(const struct check *c, size_t i, const char *field)
@@ -38,6 +40,14 @@ static void check_supported(const struct check *c, const char *path, const char 
 		strbuf_addf(&b, "%s\"%s\"", i ? ", " : "", all[i]);
 	field_errors_add(c->e, FIELD_NOT_SUPPORTED, path,
 			 "Unsupported value: \"%s\": supported values: %s", value, b.buf);
+}
+
+/* Is it there, and was it not before? What was is left behind where the type changes. */
+static const struct obj *new_field(const struct check *c, const char *field)
+{
+	const struct obj *is = obj_get(c->spec, field);
+	const struct obj *was = obj_get(obj_get(c->before, "spec"), field);
+	return is && (!was || !obj_equal(is, was)) ? is : NULL;
 }
 
 /* --- ports --- */
@@ -65,40 +75,40 @@ static void check_name(const struct check *c, size_t i, const struct obj *ports,
 static void check_target(const struct check *c, size_t i, const struct obj *target)
 {
 	int64_t v = 0; /* without a target and a port, whose default it is */
+	if (obj_as_str(target).len && new_field(c, "ports"))
+		check_port_or_name(c->e, at(c, i, ".targetPort"), target);
 	if ((!target || (obj_type(target) == OBJ_INT && obj_as_i64(target, &v))) && !is_port(v))
 		field_errors_add(c->e, FIELD_INVALID, at(c, i, ".targetPort"),
 				 "Invalid value: %lld: " RANGE_TEXT, (long long)v);
 }
 
-static void check_node_port(const struct check *c, size_t i, const struct obj *ports,
-			    struct map *seen)
+/* Of those that nodes listen on: told alone, as they are given out before all else is judged. */
+static void check_node_ports(const struct check *c)
 {
-	const struct obj *p = obj_at(ports, i);
-	const char *protocol = obj_str(p, "protocol"), *type = obj_str(c->spec, "type");
-	int64_t port = obj_i64(p, "nodePort", 0);
+	const struct obj *ports = obj_get(c->spec, "ports");
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	char key[SERVICES_KEY_MAX];
-	if (!port)
-		return;
-	if (!services_has_node_ports(c->o)) {
-		field_errors_add(c->e, FIELD_FORBIDDEN, at(c, i, ".nodePort"),
-				 "Forbidden: may not be used when `type` is '%s'", type);
-		return;
+	for (size_t i = 0; services_has_node_ports(c->o) && i < obj_len(ports); i++) {
+		const char *protocol = obj_str(obj_at(ports, i), "protocol");
+		int64_t port = obj_i64(obj_at(ports, i), "nodePort", 0);
+		if (!port)
+			continue;
+		if (port < SERVICES_PORT_MIN || port > SERVICES_PORT_MAX) {
+			field_errors_add(c->e, FIELD_INVALID, at(c, i, ".nodePort"),
+					 "Invalid value: %lld: provided port is not in the valid "
+					 "range. The range of valid ports is %d-%d",
+					 (long long)port, SERVICES_PORT_MIN, SERVICES_PORT_MAX);
+			continue;
+		}
+		bool taken =
+			check_again(seen, arena_fmt(c->e->arena, "%lld %s", (long long)port,
+						    protocol ? protocol : ""));
+		services_port_key(protocol, port, key);
+		if (taken || services_is_taken(c->services, key, c->own))
+			field_errors_add(c->e, FIELD_INVALID, at(c, i, ".nodePort"),
+					 "Invalid value: %lld: provided port is already allocated",
+					 (long long)port);
 	}
-	if (port < SERVICES_PORT_MIN || port > SERVICES_PORT_MAX) {
-		field_errors_add(
-			c->e, FIELD_INVALID, at(c, i, ".nodePort"),
-			"Invalid value: %lld: provided port is not in the valid range. The "
-			"range of valid ports is %d-%d",
-			(long long)port, SERVICES_PORT_MIN, SERVICES_PORT_MAX);
-		return;
-	}
-	bool taken = check_again(seen, arena_fmt(c->e->arena, "node %lld %s", (long long)port,
-						 protocol ? protocol : ""));
-	services_port_key(protocol, port, key);
-	if (taken || services_is_taken(c->services, key, c->own))
-		field_errors_add(c->e, FIELD_INVALID, at(c, i, ".nodePort"),
-				 "Invalid value: %lld: provided port is already allocated",
-				 (long long)port);
 }
 
 static void check_duplicate(const struct check *c, size_t i, const struct obj *ports,
@@ -129,19 +139,6 @@ static void check_port(const struct check *c, size_t i, const struct obj *ports,
 	check_target(c, i, obj_get(p, "targetPort"));
 	if (obj_str(p, "appProtocol"))
 		check_qualified(c->e, at(c, i, ".appProtocol"), obj_str(p, "appProtocol"));
-	check_node_port(c, i, ports, seen);
-	check_duplicate(c, i, ports, seen);
-}
-
-static void check_ports(const struct check *c)
-{
-	const struct obj *ports = obj_get(c->spec, "ports");
-	bool headless = cstr_eq(obj_str(c->spec, "clusterIP"), "None");
-	CLEANUP(map_freep) struct map *seen = map_new(NULL);
-	if (!obj_len(ports) && services_has_address(c->o) && !headless)
-		field_errors_add(c->e, FIELD_REQUIRED, "spec.ports", "Required value");
-	for (size_t i = 0; i < obj_len(ports); i++)
-		check_port(c, i, ports, seen);
 }
 
 /* --- addresses --- */
@@ -152,16 +149,107 @@ static void refuse_addresses(const struct check *c, const char *path, const char
 	field_errors_add(c->e, FIELD_INVALID, path, "Invalid value: %s: %s", list, why);
 }
 
+static bool is_v6(const char *ip)
+{
+	return strchr(ip, ':');
+}
+
+/* Each of its addresses, and that they and the families fit. */
+static void check_ips(const struct check *c)
+{
+	const struct obj *ips = obj_get(c->spec, "clusterIPs");
+	const struct obj *families = obj_get(c->spec, "ipFamilies");
+	const struct obj *was = obj_path(c->before, "spec.clusterIPs");
+	size_t from = c->e->n, n = obj_len(ips);
+	bool headless = cstr_eq(obj_as_string(obj_at(ips, 0)), "None");
+	if (headless && n > 1)
+		refuse_addresses(c, "spec.clusterIPs", "'None' must be the first and only value");
+	for (size_t i = headless; i < n; i++) {
+		const char *ip = obj_as_string(obj_at(ips, i));
+		if (!was || !obj_equal(obj_at(ips, i), obj_at(was, i)))
+			check_ip(c->e, check_at(c->e, "spec.clusterIPs", i), ip ? ip : "", false);
+	}
+	if (n > 2)
+		refuse_addresses(c, "spec.clusterIPs", "may only hold up to 2 values");
+	if (c->e->n > from || headless)
+		return;
+	if (n > 1 && is_v6(obj_as_string(obj_at(ips, 0))) == is_v6(obj_as_string(obj_at(ips, 1))))
+		refuse_addresses(c, "spec.clusterIPs",
+				 "may specify no more than one IP for each IP family");
+	for (size_t i = 0; i < n && i < obj_len(families); i++) {
+		const char *ip = obj_as_string(obj_at(ips, i));
+		const char *family = obj_as_string(obj_at(families, i));
+		if (!cstr_eq(family, is_v6(ip) ? "IPv6" : "IPv4"))
+			check_invalid_text(c->e, check_at(c->e, "spec.clusterIPs", i), ip,
+					   arena_fmt(c->e->arena,
+						     "expected an %s value as indicated by "
+						     "`ipFamilies[%zu]`",
+						     family, i));
+	}
+}
+
+/* What an address is made of, which is judged before all else. */
+static void check_families(const struct check *c)
+{
+	static const char *const policies[] = {"PreferDualStack", "RequireDualStack", "SingleStack",
+					       NULL};
+	static const char *const known[] = {"IPv4", "IPv6", NULL};
+	const struct obj *families = obj_get(c->spec, "ipFamilies");
+	const struct obj *ips = obj_get(c->spec, "clusterIPs");
+	const char *ip = obj_str(c->spec, "clusterIP");
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	if (ip && *ip && obj_len(ips) && !cstr_eq(ip, obj_as_string(obj_at(ips, 0))))
+		refuse_addresses(c, "spec.clusterIPs", "first value must match `clusterIP`");
+	if (!(ip && *ip) && obj_len(ips))
+		refuse_addresses(c, "spec.clusterIPs",
+				 "must be empty when `clusterIP` is not specified");
+	for (size_t i = 0; i < obj_len(families); i++) {
+		const char *family = obj_as_string(obj_at(families, i));
+		const char *at = check_at(c->e, "spec.ipFamilies", i);
+		check_supported(c, at, family ? family : "", known);
+		if (check_again(seen, family ? family : ""))
+			field_errors_add(c->e, FIELD_DUPLICATE, at, "Duplicate value: \"%s\"",
+					 family);
+	}
+	check_supported(c, "spec.ipFamilyPolicy", obj_str(c->spec, "ipFamilyPolicy"), policies);
+	if (c->e->n == c->from)
+		check_ips(c);
+}
+
+/* What this server has no addresses for. */
+static void check_stack(const struct check *c)
+{
+	const struct obj *families = obj_get(c->spec, "ipFamilies");
+	const struct obj *ips = obj_get(c->spec, "clusterIPs");
+	const char *policy = obj_str(c->spec, "ipFamilyPolicy");
+	const char *ip = obj_str(c->spec, "clusterIP");
+	bool single = !policy || cstr_eq(policy, "SingleStack");
+	bool headless = cstr_eq(ip, "None") && !obj_len(obj_get(c->spec, "selector"));
+	if (single && (obj_len(ips) == 2 || obj_len(families) == 2) && !headless)
+		check_invalid_text(
+			c->e, "spec.ipFamilyPolicy", policy ? policy : "SingleStack",
+			arena_fmt(c->e->arena,
+				  "must be 'RequireDualStack' or 'PreferDualStack' when multiple "
+				  "%s are specified",
+				  obj_len(ips) == 2 ? "cluster IPs" : "IP families"));
+	if (ip && is_v6(ip) && !obj_len(families))
+		refuse_addresses(c, "spec.clusterIPs[0]", "IPv6 is not configured on this cluster");
+	if (c->e->n > c->from || headless)
+		return;
+	if (cstr_eq(policy, "RequireDualStack"))
+		field_errors_add(c->e, FIELD_INVALID, "spec.ipFamilyPolicy",
+				 "Invalid value: \"RequireDualStack\": this cluster is not "
+				 "configured for dual-stack services");
+	for (size_t i = 0; i < obj_len(families); i++)
+		if (cstr_eq(obj_as_string(obj_at(families, i)), "IPv6"))
+			check_invalid_text(c->e, check_at(c->e, "spec.ipFamilies", i), "IPv6",
+					   "not configured on this cluster");
+}
+
 static void check_new_address(const struct check *c, const char *ip)
 {
 	uint32_t address;
-	if (!services_address(ip, &address))
-		field_errors_add(
-			c->e, FIELD_INVALID, "spec.clusterIPs[0]",
-			"Invalid value: \"%s\": must be a valid IP address, (e.g. 10.9.8.7 "
-			"or 2001:db8::ffff)",
-			ip);
-	else if (!services_in_range(address))
+	if (!services_address(ip, &address) || !services_in_range(address))
 		refuse_addresses(
 			c, "spec.clusterIPs",
 			arena_fmt(c->e->arena,
@@ -178,57 +266,36 @@ static void check_new_address(const struct check *c, const char *ip)
 
 static void check_address(const struct check *c)
 {
-	const struct obj *ips = obj_get(c->spec, "clusterIPs");
-	const char *ip = obj_str(c->spec, "clusterIP"), *first = obj_as_string(obj_at(ips, 0));
-	const char *old = obj_str(c->before, "spec.clusterIP");
-	if (!services_has_address(c->o)) {
-		if (ip || ips)
-			field_errors_add(c->e, FIELD_FORBIDDEN, "spec.clusterIPs",
-					 "Forbidden: may not be set for ExternalName services");
+	const char *ip = obj_str(c->spec, "clusterIP"), *old = obj_str(c->before, "spec.clusterIP");
+	if (!services_has_address(c->o))
 		return;
-	}
-	if (!ip && ips)
-		refuse_addresses(c, "spec.clusterIPs",
-				 "must be empty when `clusterIP` is not specified");
-	else if (ip && ips && !cstr_eq(ip, first))
-		refuse_addresses(c, "spec.clusterIPs", "first value must match `clusterIP`");
-	else if (obj_len(ips) > 1)
-		refuse_addresses(c, "spec.clusterIPs",
-				 "may specify no more than one IP for each IP family");
-	else if (old && *old && services_has_address(c->before) && !cstr_eq(ip, old))
-		refuse_addresses(c, "spec.clusterIPs[0]", "may not change once set");
-	else if (cstr_eq(ip, "None") && services_has_node_ports(c->o))
-		field_errors_add(
-			c->e, FIELD_INVALID, "spec.clusterIPs[0]",
-			"Invalid value: \"None\": may not be set to 'None' for %s services",
-			obj_str(c->spec, "type"));
-	else if (ip && !cstr_eq(ip, "None") && !cstr_eq(ip, old))
+	if (ip && !cstr_eq(ip, "None") && !cstr_eq(ip, old))
 		check_new_address(c, ip);
 	else if (!ip)
 		field_errors_add(c->e, FIELD_INVALID, "spec.clusterIPs",
 				 "Invalid value: []: range " SERVICES_RANGE " is full");
 }
 
-static void check_families(const struct check *c)
+/* One that was given stays. */
+static void check_kept_address(const struct check *c)
 {
-	static const char *const policies[] = {"PreferDualStack", "RequireDualStack", "SingleStack",
-					       NULL};
-	const char *policy = obj_str(c->spec, "ipFamilyPolicy");
-	bool headless = cstr_eq(obj_str(c->spec, "clusterIP"), "None");
-	const struct obj *families = obj_get(c->spec, "ipFamilies");
-	check_supported(c, "spec.ipFamilyPolicy", policy, policies);
-	if (cstr_eq(policy, "RequireDualStack") && !headless)
-		field_errors_add(c->e, FIELD_INVALID, "spec.ipFamilyPolicy",
-				 "Invalid value: \"RequireDualStack\": this cluster is not "
-				 "configured for dual-stack services");
-	for (size_t i = 0; !headless && i < obj_len(families); i++) {
-		const char *family = obj_as_string(obj_at(families, i));
-		if (!cstr_eq(family, "IPv4"))
-			field_errors_add(c->e, FIELD_INVALID,
-					 arena_fmt(c->e->arena, "spec.ipFamilies[%zu]", i),
-					 "Invalid value: \"%s\": not configured on this cluster",
-					 family);
-	}
+	const char *ip = obj_str(c->spec, "clusterIP"), *old = obj_str(c->before, "spec.clusterIP");
+	if (old && *old && services_has_address(c->before) && services_has_address(c->o) &&
+	    !cstr_eq(ip, old))
+		refuse_addresses(c, "spec.clusterIPs[0]", "may not change once set");
+}
+
+static void check_headless(const struct check *c)
+{
+	if (cstr_eq(obj_str(c->spec, "clusterIP"), "None") && services_has_node_ports(c->o))
+		field_errors_add(
+			c->e, FIELD_INVALID, "spec.clusterIPs[0]",
+			"Invalid value: \"None\": may not be set to 'None' for %s services",
+			obj_str(c->spec, "type"));
+	if (cstr_eq(obj_str(c->spec, "type"), "ExternalName") &&
+	    (obj_has(c->spec, "clusterIP") || obj_len(obj_get(c->spec, "clusterIPs"))))
+		field_errors_add(c->e, FIELD_FORBIDDEN, "spec.clusterIPs",
+				 "Forbidden: may not be set for ExternalName services");
 }
 
 static void check_external_name(const struct check *c)
@@ -249,17 +316,45 @@ static void check_external_name(const struct check *c)
 				 "Invalid value: \"%s\": %s", name, fault);
 }
 
+static void check_ports(const struct check *c)
+{
+	const struct obj *ports = obj_get(c->spec, "ports");
+	bool headless = cstr_eq(obj_str(c->spec, "clusterIP"), "None");
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	if (!obj_len(ports) && services_has_address(c->o) && !headless)
+		field_errors_add(c->e, FIELD_REQUIRED, "spec.ports", "Required value");
+	check_headless(c);
+	check_external_name(c);
+	for (size_t i = 0; i < obj_len(ports); i++)
+		check_port(c, i, ports, seen);
+}
+
+/* What of the ports is told after the type. */
+static void check_port_pairs(const struct check *c)
+{
+	const struct obj *ports = obj_get(c->spec, "ports");
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0; i < obj_len(ports); i++)
+		if (cstr_eq(obj_str(c->spec, "type"), "ClusterIP") &&
+		    obj_i64(obj_at(ports, i), "nodePort", 0))
+			check_forbidden(c->e, at(c, i, ".nodePort"),
+					"may not be used when `type` is 'ClusterIP'");
+	for (size_t i = 0; i < obj_len(ports); i++)
+		check_duplicate(c, i, ports, seen);
+}
+
+static void check_external_ips(const struct check *c)
+{
+	const struct obj *ips = new_field(c, "externalIPs");
+	for (size_t i = 0; i < obj_len(ips); i++) {
+		const char *ip = obj_as_string(obj_at(ips, i));
+		check_ip(c->e, check_at(c->e, "spec.externalIPs", i), ip ? ip : "", false);
+	}
+}
+
 static void check_selector(const struct check *c)
 {
 	check_label_map(c->e, "spec.selector", obj_get(c->spec, "selector"));
-}
-
-/* Is it there, and was it not before? What was is left behind where the type changes. */
-static const struct obj *new_field(const struct check *c, const char *field)
-{
-	const struct obj *is = obj_get(c->spec, field);
-	const struct obj *was = obj_get(obj_get(c->before, "spec"), field);
-	return is && (!was || !obj_equal(is, was)) ? is : NULL;
 }
 
 /* What only a balancer of load has. */
@@ -268,9 +363,7 @@ static void check_balancer(const struct check *c)
 	static const char only[] = "may only be used when `type` is 'LoadBalancer'";
 	static const char ranges[] = "spec.LoadBalancerSourceRanges"; /* sic */
 	bool balances = cstr_eq(obj_str(c->spec, "type"), "LoadBalancer");
-	bool local = cstr_eq(obj_str(c->spec, "externalTrafficPolicy"), "Local");
 	const struct obj *list = new_field(c, "loadBalancerSourceRanges");
-	const struct obj *port = new_field(c, "healthCheckNodePort");
 	if (obj_len(list) && !balances)
 		check_forbidden(c->e, ranges, only);
 	for (size_t i = 0; i < obj_len(list); i++) {
@@ -280,18 +373,18 @@ static void check_balancer(const struct check *c)
 	}
 	if (!balances && new_field(c, "allocateLoadBalancerNodePorts"))
 		check_forbidden(c->e, "spec.allocateLoadBalancerNodePorts", only);
-	if (port && !(balances && local))
-		check_invalid(c->e, "spec.healthCheckNodePort", port,
-			      "may only be set when `type` is 'LoadBalancer' and "
-			      "`externalTrafficPolicy` is 'Local'");
+	if (!balances && obj_has(c->spec, "loadBalancerClass"))
+		check_forbidden(c->e, "spec.loadBalancerClass", only);
 }
 
 static void check_traffic(const struct check *c)
 {
 	static const char *const traffic[] = {"Cluster", "Local", NULL};
+	static const char *const spread[] = {"PreferClose", "PreferSameZone", "PreferSameNode",
+					     NULL};
 	const char *external = obj_str(c->spec, "externalTrafficPolicy");
-	check_supported(c, "spec.internalTrafficPolicy", obj_str(c->spec, "internalTrafficPolicy"),
-			traffic);
+	const struct obj *port = new_field(c, "healthCheckNodePort");
+	bool balances = cstr_eq(obj_str(c->spec, "type"), "LoadBalancer");
 	if (external && !services_has_node_ports(c->o) && !obj_has(c->spec, "externalIPs"))
 		field_errors_add(c->e, FIELD_INVALID, "spec.externalTrafficPolicy",
 				 "Invalid value: \"%s\": may only be set for "
@@ -299,10 +392,30 @@ static void check_traffic(const struct check *c)
 				 external);
 	else
 		check_supported(c, "spec.externalTrafficPolicy", external, traffic);
-	if (obj_has(c->spec, "loadBalancerClass") &&
-	    !cstr_eq(obj_str(c->spec, "type"), "LoadBalancer"))
-		field_errors_add(c->e, FIELD_FORBIDDEN, "spec.loadBalancerClass",
-				 "Forbidden: may only be used when `type` is 'LoadBalancer'");
+	if (port && !(balances && cstr_eq(external, "Local")))
+		check_invalid(c->e, "spec.healthCheckNodePort", port,
+			      "may only be set when `type` is 'LoadBalancer' and "
+			      "`externalTrafficPolicy` is 'Local'");
+	check_supported(c, "spec.internalTrafficPolicy", obj_str(c->spec, "internalTrafficPolicy"),
+			traffic);
+	if (new_field(c, "trafficDistribution"))
+		check_supported(c, "spec.trafficDistribution",
+				check_text(c->spec, "trafficDistribution"), spread);
+}
+
+/* What has to be given to it; without that, nothing else is judged. */
+static bool is_given(const struct check *c)
+{
+	static void (*const steps[])(const struct check *c) = {check_families, check_stack,
+							       check_address, check_node_ports};
+	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+		if (i < 2 && cstr_eq(obj_str(c->spec, "type"), "ExternalName"))
+			continue;
+		steps[i](c);
+		if (c->e->n > c->from)
+			return false;
+	}
+	return true;
 }
 
 void services_validate(const struct store_table *services, const struct obj *o,
@@ -311,21 +424,20 @@ void services_validate(const struct store_table *services, const struct obj *o,
 	static const char *const types[] = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort",
 					    NULL};
 	static const char *const affinities[] = {"ClientIP", "None", NULL};
-	struct check c = {services, o, obj_get(o, "spec"), before, own, e};
-	const char *type = obj_str(c.spec, "type");
+	struct check c = {services, o, obj_get(o, "spec"), before, own, e, e->n};
 	if (!c.spec) { /* nothing was defaulted */
 		field_errors_add(e, FIELD_REQUIRED, "spec.ports", "Required value");
 		return;
 	}
-	check_supported(&c, "spec.type", type, types);
-	if (!is_one_of(type, types))
+	if (!is_given(&c))
 		return;
+	check_kept_address(&c);
 	check_ports(&c);
-	check_supported(&c, "spec.sessionAffinity", obj_str(c.spec, "sessionAffinity"), affinities);
 	check_selector(&c);
+	check_supported(&c, "spec.sessionAffinity", obj_str(c.spec, "sessionAffinity"), affinities);
+	check_external_ips(&c);
+	check_supported(&c, "spec.type", obj_str(c.spec, "type"), types);
+	check_port_pairs(&c);
 	check_balancer(&c);
 	check_traffic(&c);
-	check_external_name(&c);
-	check_address(&c);
-	check_families(&c);
 }

@@ -105,9 +105,36 @@ void check_device_selectors(struct field_errors *e, const char *path, const stru
 	}
 }
 
-void check_device_configs(struct field_errors *e, const char *path, const struct obj *list)
+void check_request_refs(struct field_errors *e, const char *path, const struct obj *list,
+			const struct map *requests)
+{
+	static const char none[] = "must be the name of a request in the claim or the name of a "
+				   "request and a subrequest separated by '/'";
+	size_t from = e->n;
+	for (size_t i = 0, n = check_length(e, path, list, LIST_MAX); i < n; i++) {
+		const char *name = obj_as_string(obj_at(list, i)), *at = check_at(e, path, i);
+		const char *slash = strchr(name ? name : "", '/');
+		bool deep = slash && strchr(slash + 1, '/');
+		size_t n_first = slash ? (size_t)(slash - name) : strlen(name ? name : "");
+		if (!name)
+			continue;
+		if (!deep)
+			check_named(e, at, NAME_DNS_LABEL, arena_strndup(e->arena, name, n_first));
+		if (!deep && slash)
+			check_named(e, at, NAME_DNS_LABEL, slash + 1);
+		if (deep || !map_has(requests, name))
+			check_invalid_text(e, at, name, none);
+	}
+	check_said_since(e, from, list);
+}
+
+void check_device_configs(struct field_errors *e, const char *path, const struct obj *list,
+			  const struct map *requests)
 {
 	for (size_t i = 0, n = check_length(e, path, list, LIST_MAX); i < n; i++) {
+		if (requests)
+			check_request_refs(e, check_below(e, check_at(e, path, i), "requests"),
+					   obj_get(obj_at(list, i), "requests"), requests);
 		const char *at = check_below(e, check_at(e, path, i), "opaque");
 		const struct obj *opaque = obj_get(obj_at(list, i), "opaque");
 		const struct obj *with = obj_get(opaque, "parameters");
@@ -141,7 +168,7 @@ void check_device_class(struct field_errors *e, const struct obj *o)
 {
 	const char *name = obj_str(o, "spec.extendedResourceName"), *slash;
 	check_device_selectors(e, "spec.selectors", obj_path(o, "spec.selectors"));
-	check_device_configs(e, "spec.config", obj_path(o, "spec.config"));
+	check_device_configs(e, "spec.config", obj_path(o, "spec.config"), NULL);
 	if (!name)
 		return;
 	slash = strchr(name, '/');
@@ -215,7 +242,7 @@ static size_t check_nodes(struct field_errors *e, const char *path, const struct
 }
 
 /* "name" or "domain/name". */
-static void check_entry_name(struct field_errors *e, const char *path, const char *name)
+void check_entry_name(struct field_errors *e, const char *path, const char *name)
 {
 	static const char identifier[] =
 		"a valid C identifier must start with alphabetic character or '_', followed by a "

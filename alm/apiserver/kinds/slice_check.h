@@ -3,6 +3,7 @@
 #ifndef ALM_APISERVER_KINDS_SLICE_CHECK_H
 #define ALM_APISERVER_KINDS_SLICE_CHECK_H
 
+#include "alm/base/map.h"
 #include "alm/obj/field_error.h"
 #include "alm/obj/obj.h"
 
@@ -12,7 +13,13 @@ void resource_slice_kept(struct field_errors *e, const struct obj *o, const stru
 
 /* Lists that claims and classes have alike. */
 void check_device_selectors(struct field_errors *e, const char *path, const struct obj *list);
-void check_device_configs(struct field_errors *e, const char *path, const struct obj *list);
+/* requests: of the claim, and of what is first available of them ("a", "a/b"); NULL of a class. */
+void check_device_configs(struct field_errors *e, const char *path, const struct obj *list,
+			  const struct map *requests);
+void check_request_refs(struct field_errors *e, const char *path, const struct obj *list,
+			const struct map *requests);
+/* "name" or "domain/name". */
+void check_entry_name(struct field_errors *e, const char *path, const char *name);
 /* How many of the list are to be looked at: none of one that is too long, which is told. */
 size_t check_length(struct field_errors *e, const char *path, const struct obj *list, size_t most);
 

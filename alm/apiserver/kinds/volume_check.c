@@ -57,7 +57,10 @@ static void check_sources(struct field_errors *e, const struct obj *spec)
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
 		if (obj_has(spec, sources[i]) && n++ > 0 &&
 		    strcmp(sources[i], "flexVolume") != 0) /* sic */
-			check_forbidden(e, check_below(e, "spec", sources[i]),
+			check_forbidden(e,
+					strcmp(sources[i], "cephfs") == 0
+						? "spec.cephFS" /* sic */
+						: check_below(e, "spec", sources[i]),
 					"may not specify more than 1 volume type");
 	if (n == 0)
 		check_required(e, "spec", "must specify a volume type");

@@ -114,17 +114,21 @@ static void check_list_set(struct schema_checked *c, const struct obj *o)
 
 void schema_check_list_type(struct schema_checked *c, const struct obj *o)
 {
+	static const char *const types[] = {"atomic", "set", "map", NULL};
 	const struct obj *value = obj_get(o, "x-kubernetes-list-type");
 	const char *list = schema_text(o, "x-kubernetes-list-type");
-	if (value && strcmp(schema_text(o, "type"), "array") != 0)
+	if (value && strcmp(schema_text(o, "type"), "array") != 0) {
 		schema_invalid(c, "type", obj_get(o, "type"),
 			       "must be array if x-kubernetes-list-type is specified");
-	else if (strcmp(list, "map") == 0) {
+		if (!cstr_in(list, types))
+			schema_unsupported(c, "x-kubernetes-list-type", list,
+					   "\"atomic\", \"set\", \"map\"");
+	} else if (strcmp(list, "map") == 0) {
 		check_list_map(c, o);
 	} else {
 		if (obj_len(obj_get(o, "x-kubernetes-list-map-keys")) > 0)
-			schema_forbid(c, "x-kubernetes-list-map-keys",
-				      "must be empty if x-kubernetes-list-type is not map");
+			schema_require(c, "x-kubernetes-list-type",
+				       "must be map if x-kubernetes-list-map-keys is non-empty");
 		if (strcmp(list, "set") == 0)
 			check_list_set(c, o);
 		else if (value && strcmp(list, "atomic") != 0)
