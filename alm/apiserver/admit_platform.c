@@ -3,6 +3,7 @@
 
 #include "alm/apiserver/auth/auth.h"
 #include "alm/apiserver/kinds/volume_check.h"
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/base/clock.h"
 #include "alm/obj/meta.h"
 
@@ -79,6 +80,29 @@ static void drop_new(struct mutation *m, const char *path)
 		obj_del_path(m->after, path);
 }
 
+/* The same of a template of Pods. */
+void admit_template_late(struct mutation *m)
+{
+	static const char at[] = "spec.template.spec.containers";
+	const struct obj *list = obj_path(m->after, at);
+	CLEANUP(obj_unrefp) struct obj *out = NULL;
+	if (m->is_status)
+		return;
+	drop_new(m, "spec.template.spec.schedulingGroup");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *was = obj_at(obj_path(m->before, at), i);
+		if (!obj_path(obj_at(list, i), "lifecycle.stopSignal") ||
+		    obj_path(was, "lifecycle.stopSignal"))
+			continue;
+		out = out ? out : obj_copy(list);
+		obj_del_path(obj_at_mut(out, i), obj_len(obj_get(obj_at(list, i), "lifecycle")) > 1
+							 ? "lifecycle.stopSignal"
+							 : "lifecycle");
+	}
+	if (out)
+		obj_set_path(m->after, at, obj_ref(out));
+}
+
 void admit_lease_late(struct mutation *m)
 {
 	drop_new(m, "spec.strategy");
@@ -116,6 +140,7 @@ void admit_daemon_late(struct mutation *m)
 {
 	const char *had = meta_annotation(m->before, TEMPLATES);
 	int64_t n = 0;
+	admit_template_late(m);
 	if (m->is_status || !m->head || !had || !str_parse_i64(str_of(had), &n) ||
 	    obj_equal(obj_path(m->before, "spec.template"), obj_path(m->after, "spec.template")))
 		return;
@@ -187,6 +212,9 @@ void admit_claim_late(struct mutation *m)
 		obj_set_path(m->after, "status.phase", obj_string("Pending"));
 	if (m->is_status || m->whole)
 		return;
+	if (!check_is_empty(m->after, "spec.dataSourceRef.namespace") &&
+	    !(m->before && obj_path(m->before, "spec.dataSourceRef.namespace")))
+		obj_del_path(m->after, fields[1]); /* of a feature that is off */
 	if (source && !claim_has_source(source) && !(m->before && obj_path(m->before, fields[0])))
 		obj_del_path(m->after, fields[0]);
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) { /* either stands for both */

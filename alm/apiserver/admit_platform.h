@@ -22,5 +22,6 @@ void admit_lease_late(struct mutation *m);
 void admit_driver_late(struct mutation *m);
 void admit_daemon_default(struct mutation *m);
 void admit_daemon_late(struct mutation *m);
+void admit_template_late(struct mutation *m);
 
 #endif

@@ -105,6 +105,14 @@ static bool is_empty(const struct obj *v)
 	       (obj_type(v) == OBJ_INT && obj_as_i64(v, &n) && n == 0);
 }
 
+/* Is it more than nothing, though it is empty? applied: whoever applies owns empty maps and lists. */
+static bool is_told(const char *key, const struct obj *v, bool applied)
+{
+	return cstr_eq(key, "managedFields") ||
+	       (obj_type(v) == OBJ_INT && cstr_eq(key, "deletionGracePeriodSeconds")) ||
+	       (applied && (obj_type(v) == OBJ_MAP || obj_type(v) == OBJ_LIST));
+}
+
 static size_t field_index(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(meta_fields); i++)
@@ -131,7 +139,7 @@ int object_meta_coerce(struct obj *o, void (*unknown)(void *arg, const char *pat
 				unknown(arg, arena_fmt(a, "metadata.%s", it.key));
 			continue;
 		}
-		if (is_empty(it.value) && !cstr_eq(it.key, "managedFields"))
+		if (is_empty(it.value) && !is_told(it.key, it.value, !unknown))
 			continue;
 		if (obj_type(it.value) != OBJ_NULL && check_field(f, it.value, err) < 0) {
 			obj_unref(out);

@@ -24,6 +24,7 @@
 #include "alm/apiserver/kinds/volume_check.h"
 #include "alm/apiserver/wire/json_fault.h"
 #include "alm/base/hash.h"
+#include "alm/obj/json.h"
 #include "alm/obj/query/selector.h"
 
 #define SECRET_BYTES_MAX ((size_t)2 << 20)
@@ -52,7 +53,11 @@ static void check_selector(struct field_errors *e, const struct obj *o, const ch
 		return;
 	}
 	if (selector_from_obj(selector, &s, &ignored) < 0) {
-		if (!cstr_eq(kind, "daemonset"))
+		CLEANUP(xfreep) char *text = json_text(selector);
+		if (cstr_eq(kind, "statefulset")) /* sic: without a reason */
+			field_errors_add(e, FIELD_INVALID, "spec.selector", "Invalid value: %s",
+					 text);
+		else if (!cstr_eq(kind, "daemonset"))
 			check_invalid(e, "spec.selector", selector, "invalid label selector");
 	} else if (!selector_matches(s, labels))
 		check_invalid(e, "spec.template.metadata.labels", labels,
@@ -411,7 +416,8 @@ void builtin_check_status(const char *group, const char *plural, const struct ob
 void builtin_check(const char *group, const char *plural, const struct obj *o,
 		   const struct obj *before, struct field_errors *e)
 {
-	static const char *const parts[] = {"spec", "template", "scheduling", "endpoints", NULL};
+	static const char *const parts[] = {"spec",      "template",     "scheduling",
+					    "endpoints", "nodeTopology", NULL};
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		if (strcmp(kinds[i].group, group) != 0 || strcmp(kinds[i].plural, plural) != 0 ||
 		    (before && !is_changed(before, o, kinds[i].parts)))

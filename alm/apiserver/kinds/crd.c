@@ -7,6 +7,7 @@
 #include "alm/apiserver/admission/hook_check.h"
 #include "alm/apiserver/kinds/crd_internal.h"
 #include "alm/apiserver/kinds/crd_kind.h"
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/base/hash.h"
 #include "alm/base/map.h"
 #include "alm/obj/condition.h"
@@ -82,9 +83,8 @@ static void check_versions(const struct obj *o, struct field_errors *e)
 						 name);
 	}
 	if (n_storage != 1)
-		field_errors_add(e, FIELD_INVALID, "spec.versions",
-				 "Invalid value: \"\": must have exactly one version marked as "
-				 "storage version");
+		check_invalid(e, "spec.versions", list,
+			      "must have exactly one version marked as storage version");
 }
 
 /* The schemas of a definition, by digest. */

@@ -71,7 +71,8 @@ static const struct default_rule job_rules[] = {
 	{"spec.completionMode", "\"NonIndexed\"", NULL, NULL},
 	{"spec.suspend", "false", NULL, NULL},
 	{"spec.manualSelector", "false", NULL, NULL},
-	{"spec.podReplacementPolicy", "\"TerminatingOrFailed\"", NULL, NULL},
+	{"spec.podReplacementPolicy", "\"TerminatingOrFailed\"", "spec.podFailurePolicy", ""},
+	{"spec.podReplacementPolicy", "\"Failed\"", NULL, NULL},
 	{0},
 };
 static const struct default_rule cron_rules[] = {
@@ -344,6 +345,8 @@ static void set_cron(struct obj *o)
 
 static void set_service(struct obj *o)
 {
+	if (cstr_eq(obj_str(o, "spec.sessionAffinity"), "None")) /* that of another one */
+		obj_del_path(o, "spec.sessionAffinityConfig");
 	struct obj *spec = default_map(o, "spec"),
 		   *ports = spec ? default_list(spec, "ports") : NULL;
 	for (size_t i = 0; i < obj_len(ports); i++) {

@@ -13,8 +13,8 @@ static const struct default_rule driver_rules[] = {
 	{0},
 };
 static const struct default_rule level_rules[] = {
-	{"spec.limited.nominalConcurrencyShares", "30", "spec.type", "Limited"},
-	{"spec.limited.lendablePercent", "0", "spec.type", "Limited"},
+	{"nominalConcurrencyShares", "30", NULL, NULL},
+	{"lendablePercent", "0", NULL, NULL},
 	{0},
 };
 static const struct default_rule volume_rules[] = {
@@ -119,13 +119,24 @@ static void set_scope(struct obj *o)
 		obj_set_str(p, "scope", "Cluster");
 }
 
+static const struct default_rule toleration_rules[] = {{"operator", "\"Equal\"", NULL, NULL}, {0}};
+
 static void set_devices(struct obj *spec)
 {
 	struct obj *list = spec ? default_list(default_map(spec, "devices"), "requests") : NULL;
 	for (size_t i = 0; i < obj_len(list); i++) {
 		defaults_apply(default_map(obj_at_mut(list, i), "exactly"), device_rules);
 		set_each(default_list(obj_at_mut(list, i), "firstAvailable"), device_rules);
+		set_each(default_list(default_map(obj_at_mut(list, i), "exactly"), "tolerations"),
+			 toleration_rules);
 	}
+}
+
+static void set_level(struct obj *o)
+{
+	struct obj *spec = default_map(o, "spec");
+	if (cstr_eq(obj_str(spec, "type"), "Limited"))
+		defaults_apply(default_map(spec, "limited"), level_rules);
 }
 
 static void set_claim(struct obj *o)
@@ -169,7 +180,7 @@ static const struct default_kind kinds[] = {
 	{"autoscaling", "horizontalpodautoscalers", scaler_rules, set_scaler},
 	{"discovery.k8s.io", "endpointslices", NULL,          set_slice},
 	{"flowcontrol.apiserver.k8s.io", "flowschemas", flow_rules, NULL},
-	{"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", level_rules, NULL},
+	{"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", NULL, set_level},
 	{"networking.k8s.io", "ingressclasses", NULL,         set_scope},
 	{"resource.k8s.io", "resourceclaims", NULL,           set_claim},
 	{"resource.k8s.io", "resourceclaimtemplates", NULL,   set_claim_template},

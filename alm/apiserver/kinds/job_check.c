@@ -75,6 +75,42 @@ static void check_completion(struct field_errors *e, const char *path, const str
 			      obj_get(spec, "successPolicy"), only_indexed);
 }
 
+/* What a Pod that failed means. */
+static void check_failures(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	static const char *const policies[] = {"Failed", "TerminatingOrFailed", NULL};
+	static const char *const only[] = {"Failed", NULL};
+	static const char *const actions[] = {"Count", "FailIndex", "FailJob", "Ignore", NULL};
+	const struct obj *policy = obj_get(spec, "podFailurePolicy");
+	const struct obj *rules = obj_get(policy, "rules");
+	const char *at = check_below(e, path, "podFailurePolicy.rules");
+	for (size_t i = 0; i < obj_len(rules) && !field_errors_full(e); i++) {
+		const struct obj *r = obj_at(rules, i);
+		const char *here = check_at(e, at, i), *action = check_text(r, "action");
+		size_t n = obj_len(obj_get(r, "onPodConditions")) > 0;
+		n += obj_has(r, "onExitCodes");
+		if (!*action)
+			check_required(e, check_below(e, here, "action"),
+				       "valid values: [\"Count\" \"FailIndex\" \"FailJob\" "
+				       "\"Ignore\"]");
+		else if (strcmp(action, "FailIndex") == 0 && !obj_has(spec, "backoffLimitPerIndex"))
+			check_invalid_text(e, check_below(e, here, "action"), action,
+					   "requires the backoffLimitPerIndex to be set");
+		else
+			field_errors_one_of(e, check_below(e, here, "action"), action, actions);
+		if (n != 1)
+			field_errors_add(e, FIELD_INVALID, here, "Invalid value: %s",
+					 n ? "specifying both OnExitCodes and OnPodConditions is "
+					     "not supported"
+					   : "specifying one of OnExitCodes and OnPodConditions "
+					     "is required");
+	}
+	if (obj_has(spec, "podReplacementPolicy"))
+		field_errors_one_of(e, check_below(e, path, "podReplacementPolicy"),
+				    check_text(spec, "podReplacementPolicy"),
+				    policy ? only : policies);
+}
+
 static void check_spec(struct field_errors *e, const char *path, const struct obj *spec)
 {
 	static const char *const policies[] = {"OnFailure", "Never", NULL};
@@ -84,6 +120,7 @@ static void check_spec(struct field_errors *e, const char *path, const struct ob
 	size_t from = e->n;
 	check_numbers(e, path, spec);
 	check_completion(e, path, spec);
+	check_failures(e, path, spec);
 	check_said_since(e, from, spec); /* younger than what may be stored */
 	check_pod_template(e, check_below(e, path, "template"), obj_get(spec, "template"), NULL);
 	if (!policy || !*policy || cstr_eq(policy, "Always"))

@@ -216,6 +216,14 @@ void check_port_or_name(struct field_errors *e, const char *path, const struct o
 		field_errors_add(e, FIELD_INVALID, path,
 				 "Invalid value: \"%.*s\": must contain at least one letter (a-z)",
 				 STR_ARG(name));
+	if (strstr(name.ptr, "--"))
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"%.*s\": must not contain consecutive hyphens",
+				 STR_ARG(name));
+	if (name.len && (name.ptr[0] == '-' || name.ptr[name.len - 1] == '-'))
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"%.*s\": must not begin or end with a hyphen",
+				 STR_ARG(name));
 }
 
 static void check_http(struct field_errors *e, const char *path, const struct obj *http)

@@ -62,7 +62,6 @@ static const struct field_rule {
 	{"replicasets.apps", "spec.minReadySeconds", COUNT, NULL},
 	{"statefulsets.apps", "spec.minReadySeconds", COUNT, NULL},
 	{"jobs.batch", "spec.completionMode", ONE_OF, "NonIndexed Indexed"},
-	{"jobs.batch", "spec.podReplacementPolicy", ONE_OF, "Failed TerminatingOrFailed"},
 	{"ingresses.networking.k8s.io", "spec.tls[].secretName", SUBDOMAIN, NULL},
 	{"ingresses.networking.k8s.io", "spec.ingressClassName", SUBDOMAIN, NULL},
 	{"apiservices.apiregistration.k8s.io", "status.conditions[].status", ONE_OF, "True False Unknown"},

@@ -328,8 +328,6 @@ void services_allocate(const struct store_table *services, struct obj *o, const 
 			set_one(spec, "clusterIPs", ip);
 		set_families(spec);
 	}
-	if (cstr_eq(obj_str(spec, "sessionAffinity"), "None")) /* of another one */
-		obj_del(spec, "sessionAffinityConfig");
 	if (services_has_node_ports(o))
 		allocate_ports(services, spec, hash_of(o));
 	if (!obj_path(o, "status.loadBalancer"))

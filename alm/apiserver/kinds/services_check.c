@@ -161,6 +161,7 @@ static void check_ips(const struct check *c)
 	const struct obj *families = obj_get(c->spec, "ipFamilies");
 	const struct obj *was = obj_path(c->before, "spec.clusterIPs");
 	size_t from = c->e->n, n = obj_len(ips);
+	bool fit = from == c->from; /* else the families are told already */
 	bool headless = cstr_eq(obj_as_string(obj_at(ips, 0)), "None");
 	if (headless && n > 1)
 		refuse_addresses(c, "spec.clusterIPs", "'None' must be the first and only value");
@@ -176,7 +177,7 @@ static void check_ips(const struct check *c)
 	if (n > 1 && is_v6(obj_as_string(obj_at(ips, 0))) == is_v6(obj_as_string(obj_at(ips, 1))))
 		refuse_addresses(c, "spec.clusterIPs",
 				 "may specify no more than one IP for each IP family");
-	for (size_t i = 0; i < n && i < obj_len(families); i++) {
+	for (size_t i = 0; fit && i < n && i < obj_len(families); i++) {
 		const char *ip = obj_as_string(obj_at(ips, i));
 		const char *family = obj_as_string(obj_at(families, i));
 		if (!cstr_eq(family, is_v6(ip) ? "IPv6" : "IPv4"))
@@ -212,8 +213,7 @@ static void check_families(const struct check *c)
 					 family);
 	}
 	check_supported(c, "spec.ipFamilyPolicy", obj_str(c->spec, "ipFamilyPolicy"), policies);
-	if (c->e->n == c->from)
-		check_ips(c);
+	check_ips(c);
 }
 
 /* What this server has no addresses for. */
