@@ -2,8 +2,8 @@
 #include "alm/apiserver/admit_platform.h"
 
 #include "alm/apiserver/auth/auth.h"
-#include "alm/apiserver/kinds/volume_check.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/volume_check.h"
 #include "alm/base/clock.h"
 #include "alm/obj/meta.h"
 

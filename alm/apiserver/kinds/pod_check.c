@@ -9,7 +9,6 @@
 #include "alm/apiserver/kinds/rule_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/object_meta.h"
-#include "alm/obj/quantity.h"
 
 #define RANGE_TEXT    "must be between 1 and 65535, inclusive"
 #define PORT_NAME_MAX 15
@@ -285,77 +284,6 @@ static void check_probe(struct field_errors *e, const char *path, const struct o
 		check_invalid(e, check_below(e, path, "successThreshold"), successes, "must be 1");
 }
 
-/* Not below zero, and of an extended resource whole. */
-static void check_quantity(struct field_errors *e, const char *path, const char *name,
-			   const struct obj *v)
-{
-	struct quantity q;
-	const char *text = obj_as_string(v);
-	size_t from = e->n;
-	if (!text || !quantity_read(str_of(text), &q))
-		return;
-	if (q.nanos < 0)
-		check_invalid_text(e, path, text, "must be greater than or equal to 0");
-	if (strchr(name, '/') && !strstr(name, "kubernetes.io/") && q.nanos % 1000000000 &&
-	    !name_fault(NAME_QUALIFIED, str_of(name)))
-		check_invalid_text(e, path, text, "must be an integer");
-	check_said_since(e, from, v);
-}
-
-/* Of a Pod as a whole only few can be asked for. */
-static void check_amount_name(struct field_errors *e, const char *path, const char *name, bool pod)
-{
-	static const char *const known[] = {"cpu", "hugepages-", "memory", NULL};
-	size_t from = e->n;
-	if (!pod) {
-		check_container_resource(e, path, name);
-		return;
-	}
-	check_resource_name(e, path, name);
-	if (e->n == from && !cstr_has_prefix(name, "hugepages-"))
-		field_errors_one_of(e, path, name, known);
-}
-
-/* What a node can overcommit is asked for up to its limit; another resource in full. */
-static void check_request(struct field_errors *e, const char *path, const struct obj *limits,
-			  const char *name, const struct obj *v)
-{
-	struct quantity request, limit;
-	const char *text = obj_as_string(v), *most = obj_as_string(obj_get(limits, name));
-	bool part = (!strchr(name, '/') || strstr(name, "kubernetes.io/")) &&
-		    !cstr_has_prefix(name, "hugepages-");
-	if (text && !most && !part) {
-		check_required(e, check_below(e, path, "limits"),
-			       "Limit must be set for non overcommitable resources");
-		check_said_of(e, v);
-	}
-	if (!text || !most || !quantity_read(str_of(text), &request) ||
-	    !quantity_read(str_of(most), &limit) ||
-	    (part ? request.nanos <= limit.nanos : request.nanos == limit.nanos))
-		return;
-	field_errors_add(e, FIELD_INVALID, check_below(e, path, "requests"),
-			 "Invalid value: \"%s\": must be %s to %s limit of %s", text,
-			 part ? "less than or equal" : "equal", name, most);
-}
-
-/* claims: of the Pod. pod: they are its own. */
-static void check_resources(struct field_errors *e, const char *path, const struct obj *resources,
-			    const struct obj *claims, bool pod)
-{
-	static const char *const lists[] = {"limits", "requests"};
-	const struct obj *limits = obj_get(resources, "limits");
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		OBJ_EACH (it, obj_get(resources, lists[i])) {
-			const char *at = arena_fmt(e->arena, "%s.%s[%s]", path, lists[i], it.key);
-			check_amount_name(e, at, it.key, pod);
-			check_quantity(e, at, it.key, it.value);
-			if (i > 0)
-				check_request(e, path, limits, it.key, it.value);
-		}
-	pod_check_claim_names(e, check_below(e, path, "claims"), obj_get(resources, "claims"),
-			      claims);
-}
-
 static void check_container(const struct volumes *v, const char *path, const struct obj *c,
 			    bool short_lived)
 {
@@ -372,8 +300,8 @@ static void check_container(const struct volumes *v, const char *path, const str
 	check_propagation(e, check_below(e, path, "volumeMounts.mountPropagation"), c);
 	check_devices(v, path, obj_get(c, "volumeDevices"));
 	rule_check_part(e, "pull", path, c);
-	check_resources(e, check_below(e, path, "resources"), obj_get(c, "resources"), v->devices,
-			false);
+	pod_check_resources(e, check_below(e, path, "resources"), obj_get(c, "resources"),
+			    v->devices, false);
 	pod_check_resize(e, path, c, v->never);
 	for (size_t i = 0; i < ARRAY_LEN(hooks) && !short_lived; i++)
 		if (obj_path(c, hooks[i]))
@@ -386,9 +314,10 @@ static void check_container(const struct volumes *v, const char *path, const str
 /* One that is brought in later has no part in the work. */
 static void check_ephemeral(const struct volumes *v, const char *path, const struct obj *c)
 {
-	static const char *const fields[] = {"ports",          "resources",    "lifecycle",
-					     "livenessProbe",  "readinessProbe", "startupProbe",
-					     "resizePolicy",   "restartPolicy", "restartPolicyRules"};
+	static const char *const fields[] = {
+		"ports",         "resources",      "lifecycle",
+		"livenessProbe", "readinessProbe", "startupProbe",
+		"resizePolicy",  "restartPolicy",  "restartPolicyRules"};
 	size_t from = v->e->n;
 	check_name(v->e, path, c, NULL);
 	check_container(v, path, c, true);
@@ -469,18 +398,6 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 	pod_check_files(e, path, spec);
 }
 
-/* What the Pod as a whole asks for. */
-static void check_whole(struct field_errors *e, const char *path, const struct obj *resources,
-			const struct obj *devices)
-{
-	size_t from = e->n;
-	if (obj_has(resources, "claims"))
-		check_forbidden(e, check_below(e, path, "claims"),
-				"claims may not be set for Resources at pod-level");
-	check_resources(e, path, resources, devices, true);
-	check_said_since(e, from, resources);
-}
-
 void check_pod_spec(struct field_errors *e, const char *path, const struct obj *spec,
 		    const struct obj *claims)
 {
@@ -515,7 +432,8 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 	for (size_t i = 0; i < obj_len(obj_get(spec, "ephemeralContainers")); i++)
 		check_ephemeral(&v, at(e, path, "ephemeralContainers", i),
 				obj_at(obj_get(spec, "ephemeralContainers"), i));
-	check_whole(e, check_below(e, path, "resources"), obj_get(spec, "resources"), v.devices);
+	pod_check_whole(e, check_below(e, path, "resources"), obj_get(spec, "resources"),
+			v.devices);
 	check_pod_rest(e, path, spec);
 }
 

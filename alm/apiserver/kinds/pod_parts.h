@@ -18,6 +18,11 @@ void pod_check_files(struct field_errors *e, const char *path, const struct obj 
 /* Claims of devices of a container, which are among claims, those of its Pod. */
 void pod_check_claim_names(struct field_errors *e, const char *path, const struct obj *list,
 			   const struct obj *claims);
+/* What is asked for; claims: of devices, the Pod's. pod: it is of the Pod as a whole. */
+void pod_check_resources(struct field_errors *e, const char *path, const struct obj *resources,
+			 const struct obj *claims, bool pod);
+void pod_check_whole(struct field_errors *e, const char *path, const struct obj *resources,
+		     const struct obj *devices);
 /* What of the Pod gets devices. */
 void pod_check_claims(struct field_errors *e, const char *path, const struct obj *list);
 

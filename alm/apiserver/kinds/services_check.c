@@ -100,9 +100,8 @@ static void check_node_ports(const struct check *c)
 					 (long long)port, SERVICES_PORT_MIN, SERVICES_PORT_MAX);
 			continue;
 		}
-		bool taken =
-			check_again(seen, arena_fmt(c->e->arena, "%lld %s", (long long)port,
-						    protocol ? protocol : ""));
+		bool taken = check_again(seen, arena_fmt(c->e->arena, "%lld %s", (long long)port,
+							 protocol ? protocol : ""));
 		services_port_key(protocol, port, key);
 		if (taken || services_is_taken(c->services, key, c->own))
 			field_errors_add(c->e, FIELD_INVALID, at(c, i, ".nodePort"),

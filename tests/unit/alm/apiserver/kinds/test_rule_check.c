@@ -135,8 +135,10 @@ static const struct row whole[] = {
 	{"", "pods", "{\"spec\":{" POD ",\"os\":{\"name\":\"x\"}}}",
 	 "spec.os: Unsupported value: \"x\": supported values: \"linux\", \"windows\""},
 	{"", "podtemplates",
-	 "{\"template\":{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"i\"},{\"name\":\"b\","
-	 "\"image\":\"i\",\"volumeMounts\":[{\"name\":\"v\",\"mountPath\":\"/\",\"mountPropagation\":\"A\"}]}],"
+	 "{\"template\":{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"i\"},{\"name\":"
+	 "\"b\","
+	 "\"image\":\"i\",\"volumeMounts\":[{\"name\":\"v\",\"mountPath\":\"/"
+	 "\",\"mountPropagation\":\"A\"}]}],"
 	 "\"volumes\":[{\"name\":\"v\",\"emptyDir\":{}}]}}}",
 	 "template.spec.containers[1].volumeMounts.mountPropagation: Unsupported value: \"A\": "
 	 "supported values: \"Bidirectional\", \"HostToContainer\", \"None\""},
@@ -146,37 +148,55 @@ static const struct row whole[] = {
 	 "\"ClusterFirst\", \"Default\", \"None\", spec.hostname: Invalid value: \"a.b\": must not "
 	 "contain dots]"},
 	{"", "podtemplates",
-	 "{\"template\":{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"i\",\"ports\":[{\"name\":\"p\","
-	 "\"containerPort\":1,\"hostPort\":65536},{\"name\":\"p\",\"containerPort\":2,\"protocol\":\"x\"}],"
+	 "{\"template\":{\"spec\":{\"containers\":[{\"name\":\"a\",\"image\":\"i\",\"ports\":[{"
+	 "\"name\":\"p\","
+	 "\"containerPort\":1,\"hostPort\":65536},{\"name\":\"p\",\"containerPort\":2,\"protocol\":"
+	 "\"x\"}],"
 	 "\"resources\":{\"claims\":[{\"name\":\"r\"}]}}],\"resources\":{\"claims\":[]},"
 	 "\"schedulingGates\":[{\"name\":\"\\u00e9\"}],"
-	 "\"ephemeralContainers\":[{\"name\":\"e\",\"image\":\"i\",\"ports\":[{\"containerPort\":1}]}]}}}",
-	 "[template.spec.containers[0].ports[0].hostPort: Invalid value: 65536: must be between 1 and 65535, inclusive, "
+	 "\"ephemeralContainers\":[{\"name\":\"e\",\"image\":\"i\",\"ports\":[{\"containerPort\":1}"
+	 "]}]}}}",
+	 "[template.spec.containers[0].ports[0].hostPort: Invalid value: 65536: must be between 1 "
+	 "and 65535, inclusive, "
 	 "template.spec.containers[0].ports[1].name: Duplicate value: \"p\", "
-	 "template.spec.containers[0].ports[1].protocol: Unsupported value: \"x\": supported values: \"SCTP\", \"TCP\", \"UDP\", "
-	 "template.spec.containers[0].resources.claims[0]: Not found: \"r\": must be one of the names in pod.spec.resourceClaims which is empty, "
-	 "template.spec.ephemeralContainers[0].ports: Forbidden: cannot be set for an Ephemeral Container, "
-	 "template.spec.resources.claims: Forbidden: claims may not be set for Resources at pod-level, "
-	 "template.spec.schedulingGates[0]: Invalid value: \"\u00e9\": name part must consist of alphanumeric characters, '-', '_' or '.', and "
-	 "must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is "
+	 "template.spec.containers[0].ports[1].protocol: Unsupported value: \"x\": supported "
+	 "values: \"SCTP\", \"TCP\", \"UDP\", "
+	 "template.spec.containers[0].resources.claims[0]: Not found: \"r\": must be one of the "
+	 "names in pod.spec.resourceClaims which is empty, "
+	 "template.spec.ephemeralContainers[0].ports: Forbidden: cannot be set for an Ephemeral "
+	 "Container, "
+	 "template.spec.resources.claims: Forbidden: claims may not be set for Resources at "
+	 "pod-level, "
+	 "template.spec.schedulingGates[0]: Invalid value: \"\u00e9\": name part must consist of "
+	 "alphanumeric characters, '-', '_' or '.', and "
+	 "must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or "
+	 "'123-abc', regex used for validation is "
 	 "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]'), "
-	 "template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod template]"},
+	 "template.spec.ephemeralContainers: Forbidden: ephemeral containers not allowed in pod "
+	 "template]"},
 	{"resource.k8s.io", "resourceclaims",
-	 "{\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\",\"firstAvailable\":[{\"name\":\"a.b\",\"deviceClassName\":\"c\"}]}],"
+	 "{\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\",\"firstAvailable\":[{\"name\":\"a."
+	 "b\",\"deviceClassName\":\"c\"}]}],"
 	 "\"constraints\":[{\"requests\":[\"r\",\"x\"],\"matchAttribute\":\"b\"}]}}}",
-	 "[spec.devices.requests[0].firstAvailable[0].name: Invalid value: \"a.b\": must not contain dots, "
-	 "spec.devices.constraints[0].requests[1]: Invalid value: \"x\": must be the name of a request in the claim or the name of a request "
+	 "[spec.devices.requests[0].firstAvailable[0].name: Invalid value: \"a.b\": must not "
+	 "contain dots, "
+	 "spec.devices.constraints[0].requests[1]: Invalid value: \"x\": must be the name of a "
+	 "request in the claim or the name of a request "
 	 "and a subrequest separated by '/', "
-	 "spec.devices.constraints[0].matchAttribute: Invalid value: \"b\": a fully qualified name must be a domain and a name separated by a "
+	 "spec.devices.constraints[0].matchAttribute: Invalid value: \"b\": a fully qualified name "
+	 "must be a domain and a name separated by a "
 	 "slash]"},
 	{"storage.k8s.io", "storageclasses",
-	 "{\"provisioner\":\"p\",\"reclaimPolicy\":\"Delete\",\"volumeBindingMode\":\"Immediate\",\"allowedTopologies\":["
-	 "{\"matchLabelExpressions\":[{\"key\":\"a\"}]},{\"matchLabelExpressions\":[{\"key\":\"a\"}]}]}",
+	 "{\"provisioner\":\"p\",\"reclaimPolicy\":\"Delete\",\"volumeBindingMode\":\"Immediate\","
+	 "\"allowedTopologies\":["
+	 "{\"matchLabelExpressions\":[{\"key\":\"a\"}]},{\"matchLabelExpressions\":[{\"key\":\"a\"}"
+	 "]}]}",
 	 "[allowedTopologies[0].matchLabelExpressions[0].values: Required value, "
 	 "allowedTopologies[1].matchLabelExpressions[0].values: Required value, "
 	 "allowedTopologies[1].matchLabelExpressions: Duplicate value: \"\"]"},
 	{"apps", "deployments",
-	 "{\"spec\":{\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"progressDeadlineSeconds\":3,\"minReadySeconds\":3,"
+	 "{\"spec\":{\"selector\":{\"matchLabels\":{\"a\":\"b\"}},\"progressDeadlineSeconds\":3,"
+	 "\"minReadySeconds\":3,"
 	 "\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{" POD "}}}}",
 	 "spec.progressDeadlineSeconds: Invalid value: 3: must be greater than minReadySeconds"},
 	{"apiregistration.k8s.io", "apiservices",
@@ -363,8 +383,7 @@ static void test_rule_check__too_many_are_not_forgiven(void **state)
 		CLEANUP(obj_unrefp) struct obj *is = obj_copy(was);
 		struct field_errors e;
 		struct obj *config = obj_get_mut(obj_get_mut(is, "spec"), "dnsConfig");
-		obj_append(obj_get_mut(config, "nameservers"),
-			   obj_string(more ? "c:d" : "a:b"));
+		obj_append(obj_get_mut(config, "nameservers"), obj_string(more ? "c:d" : "a:b"));
 		field_errors_init(&e, a);
 		builtin_check("", "pods", is, was, &e);
 		assert_int_equal(e.n, FIELD_ERRORS_MAX);
