@@ -38,7 +38,7 @@ static const struct {
 	 "\"UDP\", spec.ports[0].targetPort: "
 	 "Invalid value: \"-a\": must not begin or end with a hyphen, spec.externalIPs[0]: Invalid "
 	 "value: \"\": " IP ", spec.ports[0].nodePort: Forbidden: may not be used when `type` is "
-			    "'ClusterIP', spec.loadBalancerClass: Forbidden: may only be "
+	 "'ClusterIP', spec.loadBalancerClass: Forbidden: may only be "
 	 "used when `type` is 'LoadBalancer', spec.trafficDistribution: Unsupported value: \"y\": "
 	 "supported values: \"PreferClose\", "
 	 "\"PreferSameZone\", \"PreferSameNode\"]"},
