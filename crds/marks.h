@@ -4,6 +4,7 @@
 
 #define APP_FINALIZER          "app.coreos.com/apptype"
 #define STRATEGY_FINALIZER     "app.coreos.com/strategy"
+#define BUNDLE_FINALIZER       "app.coreos.com/bundle"
 #define LABEL_APP              "app.coreos.com/app"
 #define LABEL_STRATEGY         "app.coreos.com/strategy"
 #define ANNOTATION_APPLIED     "app.coreos.com/applied"

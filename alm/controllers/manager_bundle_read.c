@@ -243,7 +243,7 @@ void manager_read_bundle(void *arg, const struct obj *bundle, bundle_read_fn don
 	struct error err = ERROR_INIT;
 	bundle_reading_free(s); /* of a run that was cancelled: nobody waits for it */
 	s->reading = r;
-	s->hooked = false;
+	bundle_slot_begin(s, bundle);
 	r->a = arena_new(BUNDLE_BYTES_MAX);
 	r->bundle = obj_ref(bundle);
 	r->secret_version = "";

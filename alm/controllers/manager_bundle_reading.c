@@ -44,6 +44,8 @@ void bundle_slot_free(void *p)
 	obj_unref(s->steer);
 	xfree(s->head);
 	xfree(s->accepted);
+	xfree(s->asked);
+	xfree(s->asked_read);
 	xfree(s->dir);
 	xfree(s->name);
 	xfree(s->key);

@@ -1,7 +1,9 @@
 /* The slot of a Bundle, and what its units are made with (manager_bundles.h). */
+#include "alm/controllers/fleet/bundle_asks.h"
 #include "alm/controllers/fleet/bundle_state.h"
 #include "alm/controllers/manager_bundles.h"
 #include "alm/obj/meta.h"
+#include "crds/marks.h"
 
 static char *key_of(const char *name)
 {
@@ -66,7 +68,8 @@ bool bundle_slot_tries_again(const struct bundle_slot *s)
 	const struct bundle_ended e = {.run = RUN_REFUSED,
 				       .failures = s->limits,
 				       .since_ns = loop_mono(s->b->m->c.loop) - s->limited_ns};
-	return s->failed.reason == REASON_RENDER_LIMIT && bundle_retry_in(&e) == 0;
+	return (s->asks && s->failed.code) ||
+	       (s->failed.reason == REASON_RENDER_LIMIT && bundle_retry_in(&e) == 0);
 }
 
 /* --- credentials that were rejected --- */
@@ -104,4 +107,16 @@ void bundle_rejected_note(struct bundle_slot *s, const struct obj *bundle,
 					       .at_ns = loop_mono(s->b->m->c.loop),
 					       .times = times + 1,
 					       .why = *why};
+}
+
+/* What was found wrong is looked at again: with the same commit and the same password. */
+void bundle_slot_begin(struct bundle_slot *s, const struct obj *bundle)
+{
+	s->hooked = false;
+	s->asks = bundle_is_asked(bundle, s->asked_read);
+	if (!s->asks)
+		return;
+	bundle_rejected_clear(s);
+	xfree(s->asked_read);
+	s->asked_read = xstrdup(meta_annotation(bundle, ANNOTATION_RETRY));
 }

@@ -189,6 +189,8 @@ static void set_job(struct bundle_slot *s, const struct obj *bundle, const struc
 	s->job.made_nothing = !has_made(bundle);
 	s->job_generation = meta_generation(bundle);
 	s->job.attempt++;
+	xfree(s->asked);
+	s->asked = xstrdup(meta_annotation(bundle, ANNOTATION_RETRY));
 	bundle_sweep_keep(s, s->job.deleting);
 	bundle_steer_rest(bundle, s->job_rest);
 	bundle_slot_since(s, bundle);
@@ -254,6 +256,8 @@ static bool now(void *arg, const char *bundle, struct bundle_now *ret)
 				   .failures = s->failures,
 				   .ended_ns = s->ended_ns,
 				   .rewritten = s->rewritten,
+				   .asked = s->asked,
+				   .asked_read = s->asked_read,
 				   .fetched = s->fetched,
 				   .hooked = s->hooked};
 	return true;

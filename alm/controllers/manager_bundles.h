@@ -62,6 +62,8 @@ struct bundle_slot {
 		[CLOCK_TEXT_MAX]; /* when its rollout began (bundle_steer.h); "": nothing is run */
 	int64_t job_generation, ended_ns, failing_since_ns;
 	unsigned failures, failing;
+	char *asked, *asked_read; /* bundle_side.h */
+	bool asks;                /* the reading is one that was asked for */
 	bool fetched; /* the last reading that ended had a commit */
 	bool hooked;  /* a push was told since the last reading began */
 	/* manager_bundle_sweep.c */
@@ -110,6 +112,8 @@ bool bundle_rejected_still(const struct bundle_slot *s, const struct obj *bundle
 void bundle_slot_limit(struct bundle_slot *s, bool again, const struct error *err);
 /* Was the program given the same? One that met a limit has its pause with any: a lively one would end it. */
 bool bundle_slot_has_config(const struct bundle_slot *s, const char *digest);
+/* A reading begins. */
+void bundle_slot_begin(struct bundle_slot *s, const struct obj *bundle);
 bool bundle_slot_tries_again(const struct bundle_slot *s);
 /* What is under way ends, and who waits for it is told this. */
 void bundle_reading_fail(struct bundle_slot *s, const struct error *err);

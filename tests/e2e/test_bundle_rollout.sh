@@ -139,6 +139,7 @@ k patch bundle web --type=merge -p '{"spec":{"pins":null}}' >/dev/null
 soon "a commit that the branch has not, again" "BranchNotFound: commit 012345678901 is not the head of branch \"main\", nor one of the 1000 before it" message SourceReady
 code "followed again" 0 "to the head of its branch, which is followed again" back --to head --reason 'it is mended'
 soon "  the head is there" "Synced $head" state
+code "  which is no failure: there is nothing to try again" 3 "bundle web is Synced, which is no failure" alm retry bundle/web
 code "  once" 3 "follows the head of its branch already" back --to head --reason x
 metric() { # MORE: of a Prometheus that nobody runs
 	printf 'apiVersion: app.coreos.com/v1alpha1\nkind: Rollout\nmetadata: {name: careful}\nspec: {groups: [{name: web, steps: [{object: web.yaml, action: CreateOrUpdate, timeout: 3s, success: [{prometheus: {address: "service://default/p:9090", query: up, interval: 1s, count: 1, successCondition: result > 0, noData: Fail%s}}]}]}]}\n' "$1" | k apply -f - >/dev/null
@@ -148,6 +149,22 @@ soon "target 19: an analysis on trial is shown" "Finished: step web/web.yaml: me
 is "  and decides nothing" "Synced $head" "$(state)"
 metric ''
 soon "  which it does when it is meant" "RolledBack $head" state
+attempts() { k get installs -n alm-cluster-default -o json | jq -r '[.items[] | select(.spec.revision == "git:'"$head"'") | select(.status.state == "RolledBack") | .spec.attempt] | max'; }
+newest() { k get bundle web -o json | jq -r '"web.default." + .status.revisionDigest[:12]'; }
+soon "  and its Install" RolledBack sh -c "KUBECONFIG=$KUBECONFIG kubectl get install -n alm-cluster-default $(newest) -o 'jsonpath={.status.state}'"
+tried=$(attempts)
+code "it rests so until the next push, or until it is asked to try again" 0 "bundle.app.coreos.com/web tries again what is RolledBack" alm retry bundle/web --reason 'the quota is raised'
+soon "  which it does" "$((tried + 1))" attempts
+soon "  it fails again" "RolledBack $head" state
+quiet_for 3
+is "  and that was one try" "$((tried + 1))" "$(attempts)"
+has "  who and why is in the log" '"justification": "the quota is raised"' "$(alm audit query --data-dir "$data" --reason RetryAsked -o json)"
+code "  its Install names it, too" 0 "tries again" alm retry "install/$(newest)"
+soon "  and is tried" "$((tried + 2))" attempts
+k annotate bundle web --overwrite app.coreos.com/retry=please >/dev/null
+soon "  so does kubectl" "$((tried + 3))" attempts
+old=$(k get installs -n alm-cluster-default -o name | grep -v "$(newest)" | head -1)
+code "  an older Install is not tried" 3 "is not the newest of bundle web: that is install/$(newest)" alm retry "install/${old##*/}"
 k delete installs -n alm-cluster-default --all >/dev/null
 soon "  an Install that is deleted is made anew" "failed RolledBack 1" installs "$head"
 k delete namespace alm-cluster-default --wait=false >/dev/null

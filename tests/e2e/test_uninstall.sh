@@ -83,6 +83,8 @@ one=
 is "audit records were asked for" apiservice.apiregistration.k8s.io/v1alpha1.audit.app.coreos.com "$(k get apiservices -o name | grep audit.app)"
 unanswered() { k annotate ist --all a=b --overwrite 2>&1 | grep -o 'failed calling webhook "approvals.opinstaller.coreos.com"'; }
 soon "and a webhook, which nobody answers now" 'failed calling webhook "approvals.opinstaller.coreos.com"' unanswered
+printf 'apiVersion: app.coreos.com/v1alpha1\nkind: Bundle\nmetadata: {name: left, finalizers: [app.coreos.com/bundle]}\nspec: {source: {git: {url: "https://git.invalid/x.git"}}}\n' | k create -f - >/dev/null
+is "and a Bundle, whose finalizer nobody takes off now" bundle.app.coreos.com/left "$(k get bundles -o name)"
 code "then it goes" 0 "The audit log stays: PersistentVolumeClaim alm-system/alm-log" alm uninstall --from-cluster --keep-apps
 lacks "no definition of ALM is left" k get crd -o name -- -E '/(apps|catalogs|installstrategies)\.'
 lacks "no right of it" k get clusterroles,clusterrolebindings,rolebindings,roles -A -o name -- -E '/(alm:|alm-controller)'

@@ -1,5 +1,6 @@
-/* `alm retry APP VERSION`: try a version again that failed, at once and with the same inputs. */
+/* `alm retry APP VERSION`: try a version again that failed, at once and with the same inputs; so a Bundle. */
 #include "alm/cli/app/app_session.h"
+#include "alm/cli/app/retry_bundle.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
 #include "crds/marks.h"
@@ -30,6 +31,10 @@ static int retry(struct cli *c, struct app_session *a, struct error *err)
 static int run(struct cli *c, struct error *err)
 {
 	struct app_session a;
+	if (retry_bundle_names(c))
+		return retry_bundle(c, err);
+	if (c->n_args != 2)
+		return error_set(err, E_USAGE, "want APP VERSION, bundle/NAME or install/NAME");
 	int r = app_session_open(c, c->args[0], &a, err);
 	if (!r)
 		r = retry(c, &a, err);
@@ -39,18 +44,21 @@ static int run(struct cli *c, struct error *err)
 
 static const struct cmd_option options[] = {
 	CLI_OUTPUT_OPTION,
+	{"reason", "TEXT", "of a Bundle: why; kept in the audit log", 0},
 	{0},
 };
 
 const struct cmd cmd_retry = {
 	.name = "retry",
-	.usage = "alm retry APP VERSION",
+	.usage = "alm retry APP VERSION | bundle/NAME | install/NAME",
 	.summary = "try a version again that failed before",
 	.description = "What failed is tried again by itself after a wait that grows, or when the "
 		       "values change; this asks for it at once. It pins nothing: the resolver "
-		       "still takes the highest version.",
-	.examples = "alm retry etcd 0.9.5",
+		       "still takes the highest version. A Bundle that rests in a failure does so until "
+		       "the next push, or this; its newest Install names it, too. Exit status 3: it "
+		       "rests in none.",
+	.examples = "alm retry etcd 0.9.5\nalm retry bundle/web --reason 'the quota is raised'",
 	.options = options,
-	.args = {2, 2},
+	.args = {1, 2},
 	.run = run,
 };

@@ -1,7 +1,7 @@
 /*
  * `alm uninstall --from-cluster`: ALM goes, and nothing is left that waits for it.
  *
- * An AppType or InstallStrategy has a finalizer that only ALM's controllers take off, so they go
+ * An AppType, InstallStrategy or Bundle has a finalizer that only ALM's controllers take off, so they go
  * first: while any app is there the command refuses, or (--keep-apps) ends the controllers, takes
  * the finalizers off and deletes the records as orphans, so that what they installed runs on. Then
  * the definitions, the rights named alm:..., and what the manifest brought, in the opposite order.
@@ -156,7 +156,8 @@ static struct obj *other_finalizers(const struct obj *o)
 	struct obj *rest = obj_list();
 	for (size_t i = 0; i < obj_len(all); i++) {
 		const char *f = obj_as_string(obj_at(all, i));
-		if (f && !cstr_eq(f, APP_FINALIZER) && !cstr_eq(f, STRATEGY_FINALIZER))
+		if (f && !cstr_eq(f, APP_FINALIZER) && !cstr_eq(f, STRATEGY_FINALIZER) &&
+		    !cstr_eq(f, BUNDLE_FINALIZER))
 			obj_append(rest, obj_string(f));
 	}
 	return rest;

@@ -28,7 +28,6 @@
 #include "alm/unit/feedback.h"
 #include "crds/marks.h"
 
-#define FINALIZER "app.coreos.com/bundle"
 
 struct bundle_pass {
 	const struct obj *o;
@@ -82,10 +81,10 @@ static int bundle_hold(const struct view *v, const char *key, struct plan *plan,
 	(void)key;
 	(void)err;
 	const struct bundle_pass *s = *v->pass;
-	if (meta_is_deleting(s->o) || meta_has_finalizer(s->o, FINALIZER))
+	if (meta_is_deleting(s->o) || meta_has_finalizer(s->o, BUNDLE_FINALIZER))
 		return STEP_CONTINUE;
 	CLEANUP(obj_unrefp) struct obj *copy = obj_copy(s->o);
-	meta_add_finalizer(copy, FINALIZER);
+	meta_add_finalizer(copy, BUNDLE_FINALIZER);
 	struct obj *patch = obj_map();
 	obj_set_path(patch, "metadata.finalizers", obj_ref(obj_path(copy, "metadata.finalizers")));
 	plan_own_patch(plan, s->o, patch);
@@ -114,7 +113,8 @@ static int bundle_read(const struct view *v, const char *key, struct plan *plan,
 	if (s->invalid.code || rests(s) || meta_is_deleting(s->o))
 		return STEP_CONTINUE;
 	int64_t age = s->read ? v->now_ns - s->read->at_ns : 0;
-	if (s->read && age >= 0 && age < s->spec.interval_ns && !s->now.hooked) {
+	if (s->read && age >= 0 && age < s->spec.interval_ns && !s->now.hooked &&
+	    !bundle_is_asked(s->o, s->now.asked_read)) {
 		plan_requeue_after(plan, s->spec.interval_ns - age);
 		return STEP_CONTINUE;
 	}
@@ -138,6 +138,7 @@ static int bundle_judge(const struct view *v, const char *key, struct plan *plan
 	bool other = digest && !cstr_eq(digest, obj_str(s->now.source, "digest"));
 	const struct bundle_ended ended = {.run = run,
 					   .is_other = s->now.generation != meta_generation(s->o),
+					   .is_asked = bundle_is_asked(s->o, s->now.asked),
 					   .failures = s->now.failures,
 					   .since_ns = v->now_ns - s->now.ended_ns};
 	int64_t retry = bundle_retry_in(&ended);
@@ -436,7 +437,7 @@ static void plan_roll(const struct view *v, const struct bundle_pass *s, struct 
 static void release(const struct bundle_pass *s, struct plan *plan)
 {
 	CLEANUP(obj_unrefp) struct obj *copy = obj_copy(s->o);
-	meta_remove_finalizer(copy, FINALIZER);
+	meta_remove_finalizer(copy, BUNDLE_FINALIZER);
 	const struct obj *left = obj_path(copy, "metadata.finalizers");
 	struct obj *patch = obj_map();
 	obj_set_path(patch, "metadata.finalizers", left ? obj_ref(left) : obj_null());
@@ -449,7 +450,7 @@ static int bundle_roll(const struct view *v, const char *key, struct plan *plan,
 	(void)err;
 	const struct bundle_pass *s = *v->pass;
 	const struct unit_job *job = s->now.job;
-	if (s->facts.deleting && meta_has_finalizer(s->o, FINALIZER)) {
+	if (s->facts.deleting && meta_has_finalizer(s->o, BUNDLE_FINALIZER)) {
 		if (!job || !job->deleting)
 			plan_roll(v, s, plan);
 		else if (s->facts.run == RUN_DONE)

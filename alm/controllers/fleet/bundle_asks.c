@@ -7,6 +7,7 @@
 #include "alm/controllers/fleet/bundle_steer.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "crds/marks.h"
 
 #define ASKED_BYTES_MAX 8192
 
@@ -105,6 +106,28 @@ static const char *is_unpruned(const struct view *v, const struct obj *o, const 
 	return why;
 }
 
+bool bundle_is_asked(const struct obj *bundle, const char *begun)
+{
+	const char *asked = meta_annotation(bundle, ANNOTATION_RETRY);
+	return asked && *asked && !cstr_eq(asked, begun);
+}
+
+static void retry_plan(const struct view *v, const struct obj *o, struct plan *plan)
+{
+	static const char *const rests[] = {"Synced", "Degraded"};
+	struct obj *asked = obj_keep(v->a, obj_map());
+	const char *retry = meta_annotation(o, ANNOTATION_RETRY);
+	if (!retry || !*retry)
+		return;
+	obj_set_str(asked, "retry", retry);
+	struct action *x =
+		add(v, o, plan, "RetryAsked", "metadata.annotations", asked, reason_of(v, o));
+	const char *state = obj_str(o, "status.state");
+	for (size_t i = 0; x && i < ARRAY_LEN(rests); i++)
+		if (cstr_eq(state, rests[i]))
+			tell_idle(v, x, arena_fmt(v->a, "it is %s", state));
+}
+
 void bundle_asks_plan(const struct view *v, const struct obj *o, const struct bundle_now *now,
 		      struct plan *plan)
 {
@@ -120,6 +143,7 @@ void bundle_asks_plan(const struct view *v, const struct obj *o, const struct bu
 	};
 	if (!v->ops->last_reason)
 		return;
+	retry_plan(v, o, plan);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct obj *asked = obj_path(o, rows[i].path);
 		struct action *x = asked ? add(v, o, plan, rows[i].reason, rows[i].path, asked,

@@ -17,4 +17,8 @@ void bundle_rewritten_plan(const struct view *v, const struct obj *o, const stru
 void bundle_asks_plan(const struct view *v, const struct obj *o, const struct bundle_now *now,
 		      struct plan *plan);
 
+/* Does annotation app.coreos.com/retry ask for another try than the one that began when it was `begun`? Any other
+ * text is another request: each is tried once, by a process that begins anew as well. */
+bool bundle_is_asked(const struct obj *bundle, const char *begun);
+
 #endif

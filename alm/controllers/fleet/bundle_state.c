@@ -77,6 +77,8 @@ int64_t bundle_retry_in(const struct bundle_ended *e)
 		return -1;
 	if (e->is_other)
 		return 0;
+	if (e->is_asked && e->run != RUN_DONE && e->run != RUN_HELD)
+		return 0;
 	if (e->run != RUN_REFUSED)
 		return -1;
 	for (unsigned i = 1; i < e->failures && wait < NS_PER_HOUR; i++)

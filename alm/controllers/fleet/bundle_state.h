@@ -75,11 +75,12 @@ struct bundle_facts {
 struct bundle_ended {
 	enum bundle_run run;
 	bool is_other; /* the spec says something else than when it began */
+	bool is_asked; /* somebody asks for it: bundle_is_asked() */
 	unsigned failures;
 	int64_t since_ns;
 };
 
-/* When the same revision is run again. Of another spec: at once, by what it says now of drift and
+/* When the same revision is run again. Asked for what has failed: at once. Of another spec: at once, by what it says now of drift and
  * deletes. What was refused may be let in by somebody else's change: after 1, 2, 4 .. 60 minutes. -1:
  * never. */
 int64_t bundle_retry_in(const struct bundle_ended *e);
