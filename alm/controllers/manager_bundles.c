@@ -172,6 +172,7 @@ static int read_spec(const struct bundle_slot *s, const struct obj *bundle, stru
 
 static void set_job(struct bundle_slot *s, const struct obj *bundle, const struct bundle_spec *b)
 {
+	const char *asked = meta_annotation(bundle, ANNOTATION_RETRY);
 	s->job.source = s->source;
 	s->job.is_steered = true;
 	s->job.as = b->account;
@@ -190,7 +191,7 @@ static void set_job(struct bundle_slot *s, const struct obj *bundle, const struc
 	s->job_generation = meta_generation(bundle);
 	s->job.attempt++;
 	xfree(s->asked);
-	s->asked = xstrdup(meta_annotation(bundle, ANNOTATION_RETRY));
+	s->asked = asked ? xstrdup(asked) : NULL;
 	bundle_sweep_keep(s, s->job.deleting);
 	bundle_steer_rest(bundle, s->job_rest);
 	bundle_slot_since(s, bundle);

@@ -112,9 +112,9 @@ bool bundle_rejected_still(const struct bundle_slot *s, const struct obj *bundle
 void bundle_slot_limit(struct bundle_slot *s, bool again, const struct error *err);
 /* Was the program given the same? One that met a limit has its pause with any: a lively one would end it. */
 bool bundle_slot_has_config(const struct bundle_slot *s, const char *digest);
+bool bundle_slot_tries_again(const struct bundle_slot *s);
 /* A reading begins. */
 void bundle_slot_begin(struct bundle_slot *s, const struct obj *bundle);
-bool bundle_slot_tries_again(const struct bundle_slot *s);
 /* What is under way ends, and who waits for it is told this. */
 void bundle_reading_fail(struct bundle_slot *s, const struct error *err);
 /* The folder of the mirror of a Bundle with that spec. */
