@@ -64,8 +64,8 @@ struct bundle_slot {
 	unsigned failures, failing;
 	char *asked, *asked_read; /* bundle_side.h */
 	bool asks;                /* the reading is one that was asked for */
-	bool fetched; /* the last reading that ended had a commit */
-	bool hooked;  /* a push was told since the last reading began */
+	bool fetched;             /* the last reading that ended had a commit */
+	bool hooked;              /* a push was told since the last reading began */
 	/* manager_bundle_sweep.c */
 	bool sweeps;             /* what is run was told so */
 	struct unit_sweep sweep; /* of the job */

@@ -52,11 +52,12 @@ const struct cmd cmd_retry = {
 	.name = "retry",
 	.usage = "alm retry APP VERSION | bundle/NAME | install/NAME",
 	.summary = "try a version again that failed before",
-	.description = "What failed is tried again by itself after a wait that grows, or when the "
-		       "values change; this asks for it at once. It pins nothing: the resolver "
-		       "still takes the highest version. A Bundle that rests in a failure does so until "
-		       "the next push, or this; its newest Install names it, too. Exit status 3: it "
-		       "rests in none.",
+	.description =
+		"What failed is tried again by itself after a wait that grows, or when the "
+		"values change; this asks for it at once. It pins nothing: the resolver "
+		"still takes the highest version. A Bundle that rests in a failure does so until "
+		"the next push, or this; its newest Install names it, too. Exit status 3: it "
+		"rests in none.",
 	.examples = "alm retry etcd 0.9.5\nalm retry bundle/web --reason 'the quota is raised'",
 	.options = options,
 	.args = {1, 2},

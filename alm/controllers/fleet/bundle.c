@@ -28,7 +28,6 @@
 #include "alm/unit/feedback.h"
 #include "crds/marks.h"
 
-
 struct bundle_pass {
 	const struct obj *o;
 	struct bundle_spec spec;
