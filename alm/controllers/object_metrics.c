@@ -33,8 +33,7 @@ void object_metrics_overdue(struct metrics *m, const struct obj *o, bool gone)
 
 static bool since_of(const struct obj *o, int64_t *ret)
 {
-	const char *text = obj_str(o, "status.phaseSince");
-	return text && clock_parse(str_of(text), ret);
+	return clock_parse(str_of(obj_str(o, "status.phaseSince")), ret);
 }
 
 static void set_pending(struct metrics *m, const struct obj *o, bool gone)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/controllers/manager_bundles.h"
 #include "alm/controllers/manager_internal.h"
 #include "tests/lib/work_fixture.h"
 
@@ -47,9 +48,43 @@ static void test_manager__a_controller_has_a_bound_for_its_keys(void **state)
 	work_fixture_drop(&f);
 }
 
+/* What is in no cache yet is not said to be missing. */
+static void test_manager__a_rollout_is_not_missing_before_the_list_has_come(void **state)
+{
+	(void)state;
+	struct work_fixture f;
+	work_fixture_init(&f);
+	const struct manager_config c = {.loop = f.loop,
+					 .client = f.client,
+					 .audit = f.audit,
+					 .db = f.db,
+					 .same_process = true};
+	struct manager *m = manager_new(&c);
+	struct arena *a = arena_new(1 << 16);
+	const struct informer_config ic = {.client = f.client,
+					   .resource = {"g", "v1", "rollouts", "Rollout", false}};
+	struct informer *was = m->fixed[WATCH_ROLLOUT].informer, *unread = informer_new(&ic);
+	struct informer *const list[] = {NULL, unread};
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		struct error err = ERROR_INIT;
+		struct bundle_rollout r;
+		m->fixed[WATCH_ROLLOUT].informer = list[i];
+		assert_int_equal(bundle_rollout_read(m, NULL, a, &r, &err), 0);
+		assert_true(bundle_rollout_read(m, "r", a, &r, &err) < 0);
+		assert_int_equal(err.code, E_UNAVAILABLE);
+	}
+	m->fixed[WATCH_ROLLOUT].informer = was;
+	informer_free(unread);
+	arena_free(a);
+	manager_free(m);
+	manager_free(NULL);
+	work_fixture_drop(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_manager__a_rollout_is_not_missing_before_the_list_has_come),
 		cmocka_unit_test(test_manager__a_controller_has_a_bound_for_its_keys),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

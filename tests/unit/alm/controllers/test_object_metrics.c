@@ -60,6 +60,11 @@ static void test_object_metrics__phases_and_approvals(void **state)
 	object_metrics_strategy(m, pending, waiting, false);
 	object_metrics_strategy(m, waiting, waiting, true);
 	check(m, "alm_approval_pending_seconds", NULL);
+	CLEANUP(obj_unrefp) struct obj *timeless =
+		yaml("kind: InstallStrategy\nmetadata: {name: i}\nspec: {appTypeRef: {name: a}}\n"
+		     "status: {phase: AwaitingApproval}");
+	object_metrics_strategy(m, pending, timeless, false);
+	check(m, "alm_approval_pending_seconds", NULL);
 }
 
 static void test_object_metrics__what_is_overdue(void **state)

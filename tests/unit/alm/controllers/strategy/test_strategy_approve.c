@@ -183,9 +183,42 @@ static void test_strategy_approve__a_range_approves_what_needs_nobody(void **sta
 	}
 }
 
+/* What goes by itself stops only at a warning or at a right more, and only where the app says so. */
+static void test_strategy_approve__what_goes_by_itself_stops_at_a_warning(void **state)
+{
+	static const struct {
+		const char *on_warn, *findings, *permissions;
+		bool begins;
+	} cases[] = {
+		{"Approve", "[]", "[]", true},
+		{"Approve", "[{\"outcome\":\"allow\"},{\"outcome\":\"waived\"}]", "[]", true},
+		{"Approve", "[{\"outcome\":\"allow\"},{\"outcome\":\"warn\"}]", "[]", false},
+		{"Approve", "[]", "[{\"verb\":\"get\"}]", false},
+		{"Proceed", "[{\"outcome\":\"warn\"}]", "[{\"verb\":\"get\"}]", true},
+		{NULL, "[{\"outcome\":\"warn\"}]", "[{\"verb\":\"get\"}]", true},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		static const struct given nothing = {.approved = false};
+		struct fixture x;
+		setup(&x, &nothing);
+		struct obj *app = obj_keep(x.f.a, obj_copy(x.app.o));
+		if (cases[i].on_warn)
+			obj_set_path(app, "spec.upgrade.onWarn", obj_string(cases[i].on_warn));
+		x.app.o = app;
+		x.app.mode = "Automatic";
+		x.s.findings = view_fake_obj(&x.f, cases[i].findings);
+		x.s.permissions = view_fake_obj(&x.f, cases[i].permissions);
+		if ((strategy_ensure_approved(&x.s) == DONE) != cases[i].begins)
+			fail_msg("case %zu", i);
+		view_fake_release(&x.f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strategy_approve__what_goes_by_itself_stops_at_a_warning),
 		cmocka_unit_test(test_strategy_approve__only_what_was_approved_begins),
 		cmocka_unit_test(test_strategy_approve__a_range_approves_what_needs_nobody),
 	};

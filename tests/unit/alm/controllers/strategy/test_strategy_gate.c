@@ -157,6 +157,31 @@ static size_t gates(struct world *w, int64_t now_ns)
 	return view_fake_works(&w->f, &gate_work);
 }
 
+/* A definition that is there, and is to be written. */
+static void begin_judging(struct world *w)
+{
+	w->app.o =
+		view_fake_obj(&w->f, "{\"apiVersion\":\"a/v1\",\"kind\":\"AppType\",\"metadata\":"
+				     "{\"name\":\"a\",\"uid\":\"ua\"}}");
+	w->app.name = "a";
+	w->app.self_ref = "a.io";
+	w->s.steps = obj_keep(w->f.a, obj_list());
+	w->entry.object = w->entry.live = view_fake_obj(
+		&w->f, "{\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"ws.e.io\"},"
+		       "\"spec\":{\"group\":\"e.io\",\"names\":{\"plural\":\"ws\"}}}");
+}
+
+/* To what was asked last, at time 0. */
+static void answer(struct world *w, const char *members)
+{
+	const struct obj *asked = view_fake_work(&w->f, &gate_work)->body;
+	w->f.view.now_ns = 0;
+	view_fake_outcome(&w->f, ID,
+			  arena_fmt(w->f.a, "{\"inputs\":\"%s\",\"objectsVersion\":%lld,%s}",
+				    obj_str(asked, "inputs"),
+				    (long long)obj_i64(asked, "objectsVersion", 0), members));
+}
+
 static uint64_t no_change(void *arg, const char *group, const char *plural)
 {
 	(void)arg;
@@ -174,32 +199,70 @@ static void test_strategy_gate__an_incomplete_check_is_made_again(void **state)
 	struct view_ops ops = *w.f.view.ops;
 	ops.instances_version = no_change;
 	w.f.view.ops = &ops;
-	w.app.o = view_fake_obj(&w.f, "{\"apiVersion\":\"a/v1\",\"kind\":\"AppType\",\"metadata\":"
-				      "{\"name\":\"a\",\"uid\":\"ua\"}}");
-	w.app.name = "a";
-	w.app.self_ref = "a.io";
-	w.s.steps = obj_keep(w.f.a, obj_list());
-	w.entry.object = w.entry.live = view_fake_obj(
-		&w.f, "{\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":\"ws.e.io\"},"
-		      "\"spec\":{\"group\":\"e.io\",\"names\":{\"plural\":\"ws\"}}}");
+	begin_judging(&w);
 	assert_int_equal(gates(&w, 0), 1);
-	const struct obj *asked = view_fake_work(&w.f, &gate_work)->body;
-	CLEANUP(obj_unrefp) struct obj *found = obj_stringf(
-		"{\"inputs\":\"%s\",\"objectsVersion\":%lld,\"outcome\":\"refuse\",\"text\":\"no\","
-		"\"durationMs\":600000,\"findings\":[{\"rule\":\"LiveCheckIncomplete\",\"outcome\":"
-		"\"refuse\"}]}",
-		obj_str(asked, "inputs"), (long long)obj_i64(asked, "objectsVersion", 0));
-	w.f.view.now_ns = 0;
-	view_fake_outcome(&w.f, ID, obj_as_string(found));
+	answer(&w, "\"outcome\":\"refuse\",\"text\":\"no\",\"durationMs\":600000,\"findings\":[{"
+		   "\"rule\":\"LiveCheckIncomplete\",\"outcome\":\"refuse\"}]");
 	assert_int_equal(gates(&w, NS_PER_HOUR - 1), 0);
 	assert_int_equal(w.f.plan.requeue_after_ns, 1);
 	assert_int_equal(gates(&w, NS_PER_HOUR), 1);
 	view_fake_release(&w.f);
 }
 
+static uint64_t not_known(void *arg, const char *group, const char *plural)
+{
+	(void)arg;
+	(void)group;
+	(void)plural;
+	return 0;
+}
+
+/* Where no informer tells of a change, a refusal is looked at again after a while, however short the check was. */
+static void test_strategy_gate__a_refusal_is_looked_at_again(void **state)
+{
+	(void)state;
+	struct world w;
+	setup(&w);
+	struct view_ops ops = *w.f.view.ops;
+	ops.instances_version = not_known;
+	w.f.view.ops = &ops;
+	begin_judging(&w);
+	assert_int_equal(gates(&w, 0), 1);
+	answer(&w, "\"outcome\":\"refuse\",\"text\":\"no\",\"durationMs\":1,\"findings\":[{"
+		   "\"rule\":\"R\",\"outcome\":\"refuse\"}]");
+	assert_int_equal(gates(&w, NS_PER_MIN - 1), 0);
+	assert_int_equal(w.f.plan.requeue_after_ns, 1);
+	const struct action *row = view_fake_action(&w.f, ACT_ROW, NULL, NULL);
+	assert_string_equal(row->reason, "GateRefused");
+	assert_int_equal(gates(&w, NS_PER_MIN), 1);
+	view_fake_release(&w.f);
+}
+
+/* One entry per outcome in which something was found: of nothing there is none. */
+static void test_strategy_gate__nothing_found_is_no_entry(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < 2; n++) {
+		struct world w;
+		setup(&w);
+		begin_judging(&w);
+		assert_int_equal(gates(&w, 0), 1);
+		answer(&w, n ? "\"outcome\":\"allow\",\"findings\":[{\"rule\":\"R\",\"outcome\":"
+			       "\"allow\"}]"
+			     : "\"outcome\":\"allow\",\"findings\":[]");
+		assert_int_equal(gates(&w, 0), 0);
+		assert_int_equal(view_fake_count(&w.f, ACT_ROW), n);
+		assert_string_equal(
+			obj_str(condition_find(w.s.conditions, "CRDCompatible"), "status"), "True");
+		view_fake_release(&w.f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strategy_gate__a_refusal_is_looked_at_again),
+		cmocka_unit_test(test_strategy_gate__nothing_found_is_no_entry),
 		cmocka_unit_test(test_strategy_gate__a_changed_outcome_voids_the_plan),
 		cmocka_unit_test(test_strategy_gate__what_is_written_is_not_judged),
 		cmocka_unit_test(test_strategy_gate__one_finding_over_the_bound),

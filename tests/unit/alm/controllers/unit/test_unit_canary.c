@@ -314,6 +314,8 @@ static void test_unit_canary__one_that_is_being_deleted_is_waited_for(void **sta
 	view_fake_live_obj(&w.x.f, o);
 	assert_string_equal(run(&w, 2), "Running");
 	assert_string_equal(w.writes, "");
+	CLEANUP(xfreep) char *told = json_text(w.x.job.record);
+	assert_non_null(strstr(told, ": web-canary is being changed"));
 	view_fake_gone(&w.x.f, "Deployment", "default", "web-canary");
 	for (size_t i = 0; i < PASSES_MAX && unit_record_is_open(w.x.job.record); i++)
 		turn(&w);
