@@ -74,6 +74,8 @@ static void test_manager__a_rollout_is_not_missing_before_the_list_has_come(void
 		assert_int_equal(err.code, E_UNAVAILABLE);
 	}
 	m->fixed[WATCH_ROLLOUT].informer = was;
+	manager_start_working(m); /* nor is anything decided */
+	assert_false(m->ready);
 	informer_free(unread);
 	arena_free(a);
 	manager_free(m);

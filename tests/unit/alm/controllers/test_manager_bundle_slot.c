@@ -1,7 +1,9 @@
 /* When a program that met a limit is run again. */
 #include "tests/lib/test.h"
 
+#include "alm/controllers/fleet/bundle_steer.h"
 #include "alm/controllers/manager_bundles.h"
+#include "alm/obj/yaml.h"
 
 static int64_t now_ns;
 
@@ -50,9 +52,43 @@ static void test_manager_bundle_slot__a_limit_is_tried_again(void **state)
 	assert_true(bundle_slot_has_config(&s, "one"));
 }
 
+/* What a person says to a run is no reason to run the same revision once more; another change is. */
+static void test_manager_bundle_slot__a_word_to_the_run_is_no_new_spec(void **state)
+{
+	static const struct {
+		const char *now;
+		int64_t generation;
+	} rows[] = {
+		{"{metadata: {name: b, generation: 2}, spec: {source: {url: u}, abort: {plan: p, "
+		 "since: t, reason: r}}}",
+		 2},
+		{"{metadata: {name: b, generation: 2}, spec: {source: {url: v}}}", 1},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct error err = ERROR_INIT;
+		struct obj *was = NULL, *now = NULL;
+		assert_ok(yaml_parse_one(STR("{spec: {source: {url: u}}}"), &was, &err), &err);
+		assert_ok(yaml_parse_one(str_of(rows[i].now), &now, &err), &err);
+		struct unit u = {.digest = "p"};
+		struct bundle_slot s = {.job = {.unit = &u}, .job_generation = 1, .job_since = "t"};
+		struct bundles b = {.slots = map_new(NULL)};
+		struct manager m = {.bundles = &b};
+		bundle_steer_rest(was, s.job_rest);
+		map_set(b.slots, "b", &s);
+		manager_steer_bundle(&m, now);
+		assert_int_equal(s.job_generation, rows[i].generation);
+		obj_unref(s.steer);
+		map_free(b.slots);
+		obj_unref(was);
+		obj_unref(now);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_manager_bundle_slot__a_word_to_the_run_is_no_new_spec),
 		cmocka_unit_test(test_manager_bundle_slot__a_limit_is_tried_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -191,9 +191,55 @@ static void test_install_plan__whose_a_definition_is(void **state)
 	}
 }
 
+#define REFS(kind) "[{\"apiVersion\":\"g/v1\",\"kind\":\"" kind "\",\"name\":\"n\",\"uid\":\"u1\"}]"
+
+/* An object stays its strategy's until it is handed over; what is no reference says nothing. */
+static void test_install_plan__whose_an_object_stays(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *refs;
+		bool handoff;
+		const char *owner;
+	} rows[] = {
+		{"[]", false, "u2"},
+		{REFS("InstallStrategy"), false, "u1"},
+		{REFS("InstallStrategy"), true, "u2"},
+		{REFS("Job"), false, "u2"},
+		{"[7]", false, "u2"},
+	};
+	const struct app app = {.name = "etcd", .self_ref = "etcd.io"};
+	const struct install_plan p = {.release = "etcd", .ns = "etcd"};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct view_fake f;
+		view_fake_init(&f);
+		const struct strategy_ref s = {
+			.o = view_fake_obj(&f,
+					   "{\"apiVersion\":\"g/v1\",\"kind\":\"InstallStrategy\","
+					   "\"metadata\":{\"name\":\"s\",\"uid\":\"u2\"}}"),
+			.name = "s",
+			.version = "2.0.0"};
+		const struct unit_entry e = {
+			.kind = "ConfigMap",
+			.digest = "d",
+			.object = view_fake_obj(&f, "{\"kind\":\"ConfigMap\",\"metadata\":{}}"),
+			.live = view_fake_obj(
+				&f, arena_fmt(f.a, "{\"metadata\":{\"ownerReferences\":%s}}",
+					      rows[i].refs))};
+		struct obj *o = obj_keep(
+			f.a, install_plan_decorate(&f.view, &app, &s, &p, &e, rows[i].handoff));
+		struct owner_ref owner;
+		assert_int_equal(meta_owner_count(o), 1);
+		assert_true(meta_owner(o, 0, &owner));
+		assert_string_equal(owner.uid, rows[i].owner);
+		view_fake_release(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_install_plan__whose_an_object_stays),
 		cmocka_unit_test(test_install_plan__an_autoscaler_keeps_its_replicas),
 		cmocka_unit_test(test_install_plan__one_byte_over_the_bound_is_refused),
 		cmocka_unit_test(test_install_plan__plain_ones_are_read),

@@ -5,6 +5,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/controllers/strategy/strategy_pass.h"
+#include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/condition.h"
 #include "tests/lib/view_fake.h"
@@ -275,9 +276,29 @@ static void test_strategy_pass__asked_once_while_it_is_young(void **state)
 	view_fake_release(&w.f);
 }
 
+/* What a resolver finds installable is never blocked for its sake, whoever made it. */
+static void test_strategy_pass__the_turn_of_what_is_installable(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct world w;
+		struct candidate c = {.version = "2.0.0", .installable = true, .safety = i & 1};
+		begin(&w, "{}", "");
+		w.ref.by_alm = i & 2;
+		w.app.resolution.candidates = &c;
+		w.app.resolution.n = 1;
+		w.app.next = "2.0.0";
+		assert_int_equal(strategy_ensure_turn(&w.s), DONE);
+		assert_int_equal(w.s.phase, PHASE_PENDING);
+		assert_int_equal(obj_len(w.s.conditions), 0);
+		view_fake_release(&w.f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strategy_pass__the_turn_of_what_is_installable),
 		cmocka_unit_test(test_strategy_pass__a_phase_has_its_condition),
 		cmocka_unit_test(test_strategy_pass__since_when),
 		cmocka_unit_test(test_strategy_pass__what_is_refused_is_decided),
