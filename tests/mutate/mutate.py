@@ -33,7 +33,11 @@ SIM_S = 240
 WAIT = 50  # times as long by the clock: others use the machine, too, and come first
 UNITS_MAX = 40  # tests tried for a line that more cover: the others see the same
 # Tests whose work is done by the sandbox's child, which leaves no counts: the coverage map does not know of it.
-BESIDE = {"installers": ["test_charts_out"]}
+BESIDE = {
+    "installers": ["test_charts_out"],
+    "alm/io/program_child": ["test_program"],
+    "alm/io/sandbox_child": ["test_sandbox"],
+}
 # Scripts for what no unit test or simulation runs, by the start of the path; about 10 s each.
 WIDER = {
     "alm/cli/audit": ["test_audit_questions", "test_audit_export", "test_audit_verify"],
