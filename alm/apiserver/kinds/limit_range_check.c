@@ -52,7 +52,7 @@ static void check_ratio(const struct limit *l)
 		field_errors_add(l->e, FIELD_INVALID, path,
 				 "Invalid value: \"%s\": ratio %s is less than 1", l->text[RATIO],
 				 l->text[RATIO]);
-	if (!l->text[MIN] || !l->text[MAX] || l->q[MIN].nanos <= 0)
+	if (!l->text[MAX] || l->q[MIN].nanos <= 0) /* 0: none is given */
 		return;
 	double most = (double)l->q[MAX].nanos / (double)l->q[MIN].nanos;
 	if (ratio > most)

@@ -38,6 +38,8 @@ static const struct {
 	 "git.corp:8443:10.1.2.3"},
 	{"a dot at the end", "https://git.corp./x", "", "!\"git.corp.\" is no name of a server"},
 	{"an option", "https://-s/x", "", "!\"-s\" is no name of a server"},
+	{"another scheme", "http://git.corp/x", "", "!https://HOST/PATH is wanted"},
+	{"by ssh, no host", "ssh:///x", "", "!it names no user, as git@ in git@HOST:PATH"},
 	{"no port", "https://git.corp:0/x", "", "!\"git.corp\" is no name of a server"},
 };
 
@@ -59,7 +61,9 @@ static void test_git_address__names(void **state)
 		struct error err = ERROR_INIT;
 		struct git_host h;
 		const char *got = "";
-		if (git_host_read(rows[i].url, a, &h, &err) == 0)
+		int r = git_host_read(rows[i].url, a, &h, &err);
+		assert_int_equal(r, -err.code);
+		if (r == 0)
 			(void)git_pin(&h, str_of(rows[i].listing), p, a, &got, &err);
 		if (err.code)
 			got = arena_fmt(a, "!%s", err.code == E_NOTALLOWED ? "" : err.msg);

@@ -193,6 +193,27 @@ static void test_table__builtin_columns_of_a_real_server(void **state)
 	assert_true(n >= 24);
 }
 
+static void test_table__ready_containers_of_a_pod(void **state)
+{
+	(void)state;
+	static const char *const cases[][2] = {
+		{"{\"spec\":{\"containers\":[{},{},{}]},\"status\":{\"containerStatuses\":["
+		 "{\"ready\":true},{\"ready\":false},{\"ready\":true}]}}",
+		 "2/3"},
+		{"{\"spec\":{\"containers\":[{}]},\"status\":{}}", "0/1"},
+	};
+	CLEANUP(kinds_freep) struct kinds *kinds = kinds_new();
+	const struct kind *k = kinds_find_kind(kinds, "", "v1", "Pod");
+	const struct accept a = {.as = AS_TABLE, .as_version = "v1", .include = INCLUDE_NONE};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(obj_unrefp) struct obj *o = parse(cases[i][0]);
+		CLEANUP(obj_unrefp) struct obj *got = one_row(k, &a, o, 0);
+		const char *ready = obj_str(got, "rows[0].cells[1]");
+		assert_non_null(ready);
+		assert_string_equal(ready, cases[i][1]);
+	}
+}
+
 static void test_table__cells_follow_the_type_of_the_column(void **state)
 {
 	(void)state;
@@ -279,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_table__builtin_columns_as_recorded),
 		cmocka_unit_test(test_table__columns_of_a_quota),
 		cmocka_unit_test(test_table__builtin_columns_of_a_real_server),
+		cmocka_unit_test(test_table__ready_containers_of_a_pod),
 		cmocka_unit_test(test_table__cells_follow_the_type_of_the_column),
 		cmocka_unit_test(test_table__later_events_carry_no_columns),
 		cmocka_unit_test(test_table__every_printer_survives_odd_objects),

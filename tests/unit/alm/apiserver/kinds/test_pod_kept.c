@@ -34,6 +34,10 @@ static const char *told(const char *before, const char *after, const char *image
 }
 
 #define GATES(name) "\"schedulingGates\":[{\"name\":\"" name "\"}]"
+#define NODES                                                                        \
+	"\"affinity\":{\"nodeAffinity\":{\"preferredDuringSchedulingIgnoredDuringExecution\"" \
+	":[{\"weight\":1,\"preference\":{\"matchExpressions\":[{\"key\":\"a\","           \
+	"\"operator\":\"Exists\"}]}}]}}"
 #define TAINT(more) "\"tolerations\":[{\"key\":\"k\"" more "}]"
 
 static void test_pod_kept__all_but_a_little_stays(void **state)
@@ -62,6 +66,9 @@ static void test_pod_kept__all_but_a_little_stays(void **state)
 		{GATES("a"), GATES("a") ",\"nodeSelector\":{\"a\":\"b\"}", ""},
 		{"", "\"nodeSelector\":{\"a\":\"b\"}", "spec"},
 		{GATES("a") ",\"nodeSelector\":{\"a\":\"b\"}", GATES("a"), "spec.nodeSelector"},
+		{GATES("a"), GATES("a") "," NODES, ""},
+		{GATES("a"), GATES("a") ",\"affinity\":{\"podAffinity\":{}}", "spec"},
+		{"", NODES, "spec"},
 		{"\"terminationGracePeriodSeconds\":-1", "\"terminationGracePeriodSeconds\":1", ""},
 		{"\"terminationGracePeriodSeconds\":5", "\"terminationGracePeriodSeconds\":1",
 		 "spec"},

@@ -84,12 +84,31 @@ static void test_text__labels_are_those_of_the_object(void **state)
 	}
 }
 
+static void test_text__api_version(void **state)
+{
+	(void)state;
+	static const char *const cases[][2] = {
+		{"{\"apiVersion\":\"v1\",\"kind\":\"Pod\"}", "v1"},
+		{"{\"apiVersion\":\"apps/v1\"}", "apps/v1"},
+		{"{\"apiVersion\":\"\"}", ""},
+		{"{\"kind\":\"Pod\",\"apiVersion\":\"v1\"}", ""},
+		{"{\"apiVersion\":\"v1", ""},
+		{"", ""},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct str got = text_api_version(str_of(cases[i][0]));
+		if (!str_is(got, cases[i][1]))
+			fail_msg("%s: %.*s", cases[i][0], STR_ARG(got));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text__labels),
 		cmocka_unit_test(test_text__labels_of_a_text_that_is_cut),
 		cmocka_unit_test(test_text__labels_are_those_of_the_object),
+		cmocka_unit_test(test_text__api_version),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,11 @@ static void test_protobuf__refuses_other_kinds_and_damage(void **state)
 	/* metadata as a varint */
 	assert_int_equal(decode("6b3873000a0f0a0276311209436f6e6669674d617012020801", &o, &err),
 			 -E_BADREQUEST);
+	/* field numbers 0 and 536870912: of a message that has none of them, and in front of one */
+	assert_int_equal(decode("6b3873000001", &o, &err), -E_BADREQUEST);
+	assert_non_null(strstr(err.msg, "field number"));
+	assert_int_equal(decode("6b387300808080801001", &o, &err), -E_BADREQUEST);
+	assert_non_null(strstr(err.msg, "field number"));
 	/* a length beyond the end */
 	assert_int_equal(decode("6b3873000affffffff0f", &o, &err), -E_BADREQUEST);
 	assert_null(o);
