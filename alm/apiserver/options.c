@@ -121,17 +121,18 @@ int options_delete(struct request *r, const struct obj *body, struct delete_opti
 	*ret = (struct delete_options){.propagation = PROPAGATE_DEFAULT, .body = body};
 	const char *policy = obj_str(body, "propagationPolicy");
 	const char *dry = obj_as_string(obj_at(obj_get(body, "dryRun"), 0));
-	if (!policy)
+	if (!body) {
 		policy = request_query(r, "propagationPolicy");
-	const char *orphan = request_query(r, "orphanDependents");
+		dry = request_query(r, "dryRun");
+	}
+	const char *orphan = body ? NULL : request_query(r, "orphanDependents");
 	bool old_form = orphan || obj_is_set(obj_get(body, "orphanDependents"));
 	if (policy && old_form)
 		return fail_options(r, "DeleteOptions", FIELD_INVALID, "propagationPolicy", err,
 				    "Invalid value: \"%s\": orphanDependents and "
 				    "deletionPropagation cannot be both set",
 				    policy);
-	if (dry_run_value(r, "DeleteOptions", dry ? dry : request_query(r, "dryRun"), &ret->dry_run,
-			  err) < 0 ||
+	if (dry_run_value(r, "DeleteOptions", dry, &ret->dry_run, err) < 0 ||
 	    propagation_value(r, policy, &ret->propagation, err) < 0)
 		return -err->code;
 	if (old_form)

@@ -48,7 +48,7 @@ struct list_options {
 /* name: "CreateOptions", "UpdateOptions", "PatchOptions". apply: an apply patch. */
 int options_write(struct request *r, const char *name, bool is_patch, bool apply,
 		  struct write_options *ret, struct error *err);
-/* Query and body together; body may be NULL. */
+/* Of the body alone, as a real server does; NULL: of the query. */
 int options_delete(struct request *r, const struct obj *body, struct delete_options *ret,
 		   struct error *err);
 int options_list(struct request *r, struct list_options *ret, struct error *err);

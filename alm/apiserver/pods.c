@@ -120,13 +120,17 @@ int pods_evict(struct request *r, const struct obj *body, struct error *err)
 {
 	struct mutation m;
 	struct delete_options opt;
-	if (find_pod(r, &m, err) < 0)
+	struct write_options asked; /* the Eviction is made: its query is no deletion's */
+	if (find_pod(r, &m, err) < 0 ||
+	    options_write(r, "CreateOptions", false, false, &asked, err) < 0)
 		return -err->code;
 	if (!cstr_eq(meta_name(body), r->name))
 		return fail_code(r, E_BADREQUEST, err,
 				 "name in URL does not match name in Eviction object");
-	if (options_delete(r, obj_get(body, "deleteOptions"), &opt, err) < 0 ||
-	    hooks_check_body(r, body, "policy", "v1", "Eviction", opt.dry_run, err) < 0 ||
+	if (options_delete(r, obj_get(body, "deleteOptions"), &opt, err) < 0)
+		return -err->code;
+	opt.dry_run = opt.dry_run || asked.dry_run;
+	if (hooks_check_body(r, body, "policy", "v1", "Eviction", opt.dry_run, err) < 0 ||
 	    (!is_over(m.before) && check_budgets(r, m.before, err) < 0) ||
 	    deletion_run(&m, &opt, err) < 0)
 		return -err->code;

@@ -189,13 +189,13 @@ static void set_unless_empty(struct obj *o, const char *key, const char *value)
 		obj_set_str(o, key, value);
 }
 
-/* The body wins over the query, as in options_delete(). */
+/* As in options_delete(). */
 static void set_delete_options(const struct asked *a, struct obj *o)
 {
 	static const char *const keys[] = {"gracePeriodSeconds", "preconditions",
 					   "orphanDependents", "propagationPolicy"};
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		const char *text = request_query(a->r, keys[i]);
+		const char *text = a->stated ? NULL : request_query(a->r, keys[i]);
 		int64_t n;
 		if (obj_is_set(obj_get(a->stated, keys[i])))
 			obj_set(o, keys[i], obj_copy(obj_get(a->stated, keys[i])));

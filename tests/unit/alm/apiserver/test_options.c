@@ -55,8 +55,14 @@ static const struct {
 	{"DELETE", CMS "/c?propagationPolicy=Orphan&orphanDependents=false", NULL, 422,
 	 GONE "propagationPolicy: Invalid value: \"Orphan\": orphanDependents and "
 	      "deletionPropagation cannot be both set"},
-	{"DELETE", CMS "/c?dryRun=All",
-	 "{\"propagationPolicy\":\"Background\",\"orphanDependents\":null}", 200, NULL},
+	{"DELETE", CMS "/c",
+	 "{\"propagationPolicy\":\"Background\",\"orphanDependents\":null,\"dryRun\":[\"All\"]}",
+	 200, NULL},
+	/* of a body that there is the query is not looked at */
+	{"DELETE", CMS "/c?propagationPolicy=Orphan&orphanDependents=true",
+	 "{\"dryRun\":[\"All\"]}", 200, NULL},
+	{"DELETE", CMS "/c?dryRun=Nope&propagationPolicy=Nope",
+	 "{\"dryRun\":[\"All\"]}", 200, NULL},
 	{"POST", CMS "?dryRun=All&fieldValidation=Nope", "{\"metadata\":{\"name\":\"d\"}}", 422,
 	 MADE "fieldValidation: Unsupported value: \"Nope\": supported values: \"\", "
 	      "\"Ignore\", \"Strict\", \"Warn\""},
@@ -135,6 +141,8 @@ static void test_options__what_becomes_of_dependents(void **state)
 		{"?propagationPolicy=Orphan", "{\"propagationPolicy\":\"Foreground\"}",
 		 "foregroundDeletion"},
 		{"?propagationPolicy=Background", NULL, NULL},
+		{"?propagationPolicy=Orphan", "{}", NULL},
+		{"?orphanDependents=true", "{\"gracePeriodSeconds\":0}", NULL},
 	};
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -155,6 +163,17 @@ static void test_options__what_becomes_of_dependents(void **state)
 		if (rows[i].finalizer ? !cstr_eq(has, rows[i].finalizer) : has != NULL)
 			fail_msg("row %zu: %.*s", i, STR_ARG(a.body));
 	}
+}
+
+/* As a real server: what the query says of it is not looked at. */
+static void test_options__a_body_that_asks_for_no_trial_deletes(void **state)
+{
+	(void)state;
+	apifake_expect(f, "POST", CMS, "{\"metadata\":{\"name\":\"tried\"}}", 201);
+	apifake_expect(f, "DELETE", CMS "/tried?dryRun=All", NULL, 200);
+	apifake_expect(f, "GET", CMS "/tried", NULL, 200);
+	apifake_expect(f, "DELETE", CMS "/tried?dryRun=All", "{}", 200);
+	apifake_expect(f, "GET", CMS "/tried", NULL, 404);
 }
 
 /* A deletion that is under way takes what a later one asks for. */
@@ -279,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_options__what_is_no_option_is_told),
 		T(test_options__what_becomes_of_dependents),
+		T(test_options__a_body_that_asks_for_no_trial_deletes),
 		T(test_options__a_second_deletion_may_ask_for_more),
 		T(test_options__fields_are_selected),
 		T(test_options__an_apply_is_of_its_path),

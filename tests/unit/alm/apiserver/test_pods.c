@@ -130,6 +130,8 @@ static void test_pods__eviction_keeps_to_the_budget(void **state)
 	expect(429, "POST", PODS "/ev/eviction", body);
 	make_pod("third", "True");
 	expect(201, "POST", PODS "/ev/eviction?dryRun=All", body);
+	expect(201, "POST", PODS "/ev/eviction?dryRun=All",
+	       "{\"metadata\":{\"name\":\"ev\"},\"deleteOptions\":{\"gracePeriodSeconds\":0}}");
 	expect(200, "GET", PODS "/ev", NULL);
 	a = expect(201, "POST", PODS "/ev/eviction", body);
 	assert_string_equal(obj_str(a.json, "status"), "Success");

@@ -85,6 +85,11 @@ static void test_refusals__another_verb_kind_or_outcome_has_its_own_entry(void *
 			 422);
 	assert_int_equal(entries(f), before + 4);
 	refuse(f, NULL, "DELETE", SECRETS "?dryRun=All", 1);
+	assert_int_equal(entries(f), before + 4);
+	/* of a deletion that has a body the query says nothing */
+	apifake_header(f, "Authorization", "Bearer alice");
+	assert_int_equal(apifake_do(f, "DELETE", SECRETS "?dryRun=All", "{}").status, 403);
+	assert_int_equal(entries(f), before + 5);
 }
 
 static void test_refusals__while_it_goes_on_entries_grow_rare(void **state)
