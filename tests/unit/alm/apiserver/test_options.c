@@ -61,8 +61,8 @@ static const struct {
 	/* of a body that there is the query is not looked at */
 	{"DELETE", CMS "/c?propagationPolicy=Orphan&orphanDependents=true",
 	 "{\"dryRun\":[\"All\"]}", 200, NULL},
-	{"DELETE", CMS "/c?dryRun=Nope&propagationPolicy=Nope",
-	 "{\"dryRun\":[\"All\"]}", 200, NULL},
+	{"DELETE", CMS "/c?dryRun=Nope&propagationPolicy=Nope", "{\"dryRun\":[\"All\"]}", 200,
+	 NULL},
 	{"POST", CMS "?dryRun=All&fieldValidation=Nope", "{\"metadata\":{\"name\":\"d\"}}", 422,
 	 MADE "fieldValidation: Unsupported value: \"Nope\": supported values: \"\", "
 	      "\"Ignore\", \"Strict\", \"Warn\""},

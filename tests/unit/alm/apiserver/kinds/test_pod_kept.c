@@ -34,9 +34,9 @@ static const char *told(const char *before, const char *after, const char *image
 }
 
 #define GATES(name) "\"schedulingGates\":[{\"name\":\"" name "\"}]"
-#define NODES                                                                        \
+#define NODES                                                                                 \
 	"\"affinity\":{\"nodeAffinity\":{\"preferredDuringSchedulingIgnoredDuringExecution\"" \
-	":[{\"weight\":1,\"preference\":{\"matchExpressions\":[{\"key\":\"a\","           \
+	":[{\"weight\":1,\"preference\":{\"matchExpressions\":[{\"key\":\"a\","               \
 	"\"operator\":\"Exists\"}]}}]}}"
 #define TAINT(more) "\"tolerations\":[{\"key\":\"k\"" more "}]"
 
