@@ -76,13 +76,10 @@ static void check_expression(struct field_errors *e, const char *path, const str
 		cel_check_with(p, &vars, a, &b, &is);
 	if (is.inner && is.inner->kind == CEL_ERROR)
 		is.inner = NULL; /* of anything */
-	if (!p)
-		why = arena_fmt(a, "compilation failed: %.*s",
-				STR_ARG(str_clip(strbuf_str(&b), SHOWN_MAX)));
-	else if (is.kind != CEL_BOOL && is.kind != CEL_DYN && is.kind != CEL_ERROR)
+	if (p && is.kind != CEL_BOOL && is.kind != CEL_DYN && is.kind != CEL_ERROR)
 		why = arena_fmt(a, "must evaluate to bool or the unknown type, not %s",
 				cel_type_text(&is, a));
-	else if (is_unknown_name(text, strbuf_str(&b)))
+	else if (!p || is_unknown_name(text, strbuf_str(&b)))
 		why = arena_fmt(a, "compilation failed: %.*s",
 				STR_ARG(str_clip(strbuf_str(&b), SHOWN_MAX)));
 	if (!why)

@@ -103,7 +103,7 @@ static void check_list(struct apifake *f, const char *target, const char *paths,
 {
 	struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	const struct obj *items = obj_get(get(f, target), "items");
-	char *lines[100];
+	char *lines[100] = {NULL};
 	size_t n = obj_len(items);
 	assert_true(n <= ARRAY_LEN(lines));
 	for (size_t i = 0; i < n; i++)

@@ -94,7 +94,7 @@ static void test_apptype_inplace__whose_is_left_alone(void **state)
 			fail_msg("row %zu: %zu actions", i, w.f.plan.n);
 		if (x)
 			assert_int_equal(x->type, rows[i].deleted ? ACT_DELETE : ACT_PATCH);
-		if (rows[i].patched) {
+		if (x && rows[i].patched) {
 			const struct obj *ref =
 				obj_at(obj_path(x->body, "metadata.ownerReferences"), 0);
 			assert_string_equal(obj_str(ref, "uid"), "a");
