@@ -363,7 +363,8 @@ struct obj *secrets_hide_texts(const struct secrets *s, const struct obj *o, boo
 			obj_set(out, it.key,
 				secrets_hide_texts(s, it.value,
 						   all || cstr_eq(it.key, "message") ||
-							   cstr_eq(it.key, "detail")));
+							   cstr_eq(it.key, "detail") ||
+							   cstr_eq(it.key, "why")));
 		return out;
 	case OBJ_STRING:
 		return all ? obj_string(secrets_hide(s, obj_as_string(o))) : obj_ref(o);

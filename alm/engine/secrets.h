@@ -43,7 +43,7 @@ void secrets_add_plan(struct secrets *s, const struct obj *doc);
 /* text itself if nothing is to be hidden, else a copy in the arena. */
 const char *secrets_hide(const struct secrets *s, const char *text);
 void secrets_hide_error(const struct secrets *s, struct error *err);
-/* A copy whose texts (all: every one; else those of message and detail) are hidden. Owned. */
+/* A copy whose texts (all: every one; else those of message, detail and why) are hidden. Owned. */
 struct obj *secrets_hide_texts(const struct secrets *s, const struct obj *o, bool all);
 /* The texts of answers that rendered has, plain or in base64: a plan's "hidden", or [true] where they are too many.
  * The time is that of one walk over rendered. Owned. */

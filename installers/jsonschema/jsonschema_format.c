@@ -15,7 +15,8 @@ static const char *rune_fault(struct arena *a, struct str s, const char *also)
 	uint32_t rune = 'a';
 	for (size_t n; s.len; s = str_skip(s, n)) {
 		n = rune_next(s, &rune);
-		if (n > 1 || (!char_is_alnum(s.ptr[0]) && !strchr(also, s.ptr[0]))) {
+		bool may = s.ptr[0] && (char_is_alnum(s.ptr[0]) || strchr(also, s.ptr[0]));
+		if (n > 1 || !may) {
 			quote_rune(&b, rune, false);
 			return arena_fmt(a, "invalid character %s", b.buf);
 		}

@@ -130,14 +130,19 @@ static void put_back(const struct install_pass *s, const struct obj *o, struct a
 			       what, meta_name(o), by ? by : "unknown");
 }
 
-/* A merge patch: what the status has no more is taken out. */
+/* Of a merge patch: what there is and is wanted no more is taken out. */
+static void set_nulls(struct obj *wanted, const struct obj *live)
+{
+	OBJ_EACH (it, live)
+		if (!obj_has(wanted, it.key))
+			obj_set(wanted, it.key, obj_null());
+}
+
 static void write_status(const struct install_pass *s, const struct obj *live, struct obj *status)
 {
 	struct obj *patch = obj_map();
 	status = plan_hide_messages(s->plan, live, status);
-	OBJ_EACH (it, obj_get(live, "status"))
-		if (!obj_has(status, it.key))
-			obj_set(status, it.key, obj_null());
+	set_nulls(status, obj_get(live, "status"));
 	obj_set(patch, "status", status);
 	struct action *x = plan_own_patch(s->plan, live, patch);
 	x->subresource = "status";
@@ -308,8 +313,10 @@ static enum ensured ensure_spec(const struct install_pass *s, const struct obj *
 	bool is_lost = !is_ours(s, s->live), differs = !obj_equal(obj_get(s->live, "spec"), spec);
 	if (is_lost)
 		obj_set_path(patch, "metadata.ownerReferences", owners(s));
-	if (differs)
+	if (differs) {
 		obj_set(patch, "spec", obj_copy(spec));
+		set_nulls(obj_get_mut(patch, "spec"), obj_get(s->live, "spec"));
+	}
 	if (!is_lost && !differs) {
 		obj_unref(patch);
 		return DONE;
@@ -325,7 +332,7 @@ static enum ensured ensure_spec(const struct install_pass *s, const struct obj *
 
 static void tell(const struct install_pass *s, struct obj *status)
 {
-	CLEANUP(obj_unrefp) struct obj *own = status;
+	CLEANUP(obj_unrefp) struct obj *own = plan_hide_messages(s->plan, s->live, status);
 	bool is_news = install_is_news(s->live, own);
 	if (!is_news && cstr_eq(obj_str(s->live, "status.message"), obj_str(own, "message")))
 		return;
