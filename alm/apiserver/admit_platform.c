@@ -220,7 +220,9 @@ void admit_claim_late(struct mutation *m)
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) { /* either stands for both */
 		const struct obj *v = obj_path(m->after, fields[i]);
 		const char *ns = obj_str(v, "namespace");
-		if (v && !obj_path(m->after, fields[1 - i]) && !(ns && *ns))
+		bool had = !m->before ||
+			   obj_path(m->before, fields[1 - i]); /* a spec stays as it is */
+		if (v && had && !obj_path(m->after, fields[1 - i]) && !(ns && *ns))
 			obj_set_path(m->after, fields[1 - i], obj_copy(v));
 	}
 	if (!m->head)

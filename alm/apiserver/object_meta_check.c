@@ -74,8 +74,8 @@ static void check_owners(const struct obj *o, struct field_errors *e)
 			if (check_is_empty(ref, need[j]))
 				check_invalid_text(e, check_below(e, owners_at, need[j]), "",
 						   "must not be empty");
-		if (!obj_flag(ref, "controller", false))
-			continue;
+		if (!obj_flag(ref, "controller", false) || field_errors_full(e))
+			continue; /* each message has the whole list */
 		const char *is = arena_fmt(e->arena, "%s/%s", check_text(ref, "kind"),
 					   check_text(ref, "name"));
 		if (first)

@@ -247,7 +247,8 @@ static void secret(struct field_errors *e, const struct obj *o)
 		bool there = v && (needs[i].may_be_empty || obj_as_str(v).len);
 		if (cstr_eq(type, needs[i].type) && !there)
 			check_required(e, arena_fmt(e->arena, "data[%s]", needs[i].key), NULL);
-		else if (there && cstr_has_prefix(type, "kubernetes.io/dockerc"))
+		else if (there && cstr_eq(type, needs[i].type) &&
+			 cstr_has_prefix(type, "kubernetes.io/dockerc"))
 			check_docker(e, needs[i].key, v);
 	}
 	if (cstr_eq(type, "kubernetes.io/basic-auth") && !obj_has(data, "username") &&

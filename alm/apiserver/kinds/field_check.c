@@ -47,6 +47,10 @@ void check_required(struct field_errors *e, const char *path, const char *why)
 
 void check_invalid(struct field_errors *e, const char *path, const struct obj *v, const char *why)
 {
+	if (field_errors_full(e)) {
+		e->omitted++;
+		return;
+	}
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
 	if (v)
 		json_print_canonical(v, &b);
@@ -55,12 +59,14 @@ void check_invalid(struct field_errors *e, const char *path, const struct obj *v
 
 void check_invalid_text(struct field_errors *e, const char *path, const char *text, const char *why)
 {
+	if (field_errors_full(e)) {
+		e->omitted++;
+		return;
+	}
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
 	json_quote(str_of(text), &b);
-	bool full = field_errors_full(e);
 	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", b.buf, why);
-	if (!full)
-		e->items[e->n - 1].is_of_text = text && *text && !b.over;
+	e->items[e->n - 1].is_of_text = text && *text && !b.over;
 }
 
 void check_invalid_struct(struct field_errors *e, const char *path, const struct obj *v,

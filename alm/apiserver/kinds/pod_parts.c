@@ -65,6 +65,8 @@ static void check_file_volume(struct field_errors *e, const char *path, const st
 	const char *name = check_text(ref, "volumeName");
 	const struct obj *volume = NULL;
 	size_t from = e->n;
+	if (field_errors_full(e))
+		return; /* it is not judged: a walk over all volumes each */
 	for (size_t i = 0; i < obj_len(volumes); i++)
 		if (strcmp(check_text(obj_at(volumes, i), "name"), name) == 0)
 			volume = obj_at(volumes, i);

@@ -165,7 +165,7 @@ static void check_quobyte(struct field_errors *e, const char *path, const struct
 	struct str rest = str_of(registry), pair;
 	if (!*registry)
 		check_required(e, at, why);
-	while (*registry && str_next(&rest, ',', &pair))
+	while (*registry && !field_errors_full(e) && str_next(&rest, ',', &pair))
 		if (str_find_char(pair, ':') < 0)
 			check_invalid_text(e, at, registry, why);
 	if (check_is_empty(o, "volume"))
@@ -221,9 +221,9 @@ void pod_check_source(struct field_errors *e, const char *path, const struct obj
 {
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
-		const char *at = check_below(e, path, sources[i]);
 		if (!obj_has(volume, sources[i]))
 			continue;
+		const char *at = check_below(e, path, sources[i]);
 		if (n++ == 0)
 			check_source(e, at, sources[i], obj_get(volume, sources[i]));
 		else

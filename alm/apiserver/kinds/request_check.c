@@ -23,7 +23,7 @@ static size_t check_parts(struct field_errors *e, const char *path, enum name_ru
 {
 	struct str rest = str_of(a), part;
 	size_t n = 0;
-	while (str_next(&rest, '.', &part)) {
+	while (!field_errors_full(e) && str_next(&rest, '.', &part)) {
 		const char *all[NAME_FAULTS_MAX];
 		size_t faults = name_faults(rule, part, all);
 		for (size_t i = 0; i < faults; i++)

@@ -355,7 +355,9 @@ static void check_external_ips(const struct check *c)
 
 static void check_selector(const struct check *c)
 {
-	check_label_map(c->e, "spec.selector", obj_get(c->spec, "selector"));
+	const struct obj *selector = obj_get(c->spec, "selector");
+	if (!c->before || !obj_equal(selector, obj_path(c->before, "spec.selector")))
+		check_label_map(c->e, "spec.selector", selector);
 }
 
 /* What only a balancer of load has. */

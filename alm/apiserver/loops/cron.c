@@ -81,6 +81,7 @@ static int item(struct str s, const struct range *r, uint64_t *bits, struct erro
 	if (!step)
 		return error_set(err, E_INVALID, "step of range should be a positive number: %.*s",
 				 STR_ARG(s));
+	step = step > high - low ? high - low + 1 : step;
 	for (int64_t i = low; i <= high; i += step)
 		*bits |= UINT64_C(1) << i;
 	return 0;
@@ -130,12 +131,24 @@ static int parse_every(struct str text, struct cron *ret, struct error *err)
 	return 0;
 }
 
+/* Between any blanks, as Go's strings.Fields has them. */
+static bool next_field(struct str *rest, struct str *part)
+{
+	*rest = str_trim(*rest);
+	size_t n = 0;
+	while (n < rest->len && !strchr(" \t\n\v\f\r", rest->ptr[n]))
+		n++;
+	*part = str_sub(*rest, 0, n);
+	*rest = str_skip(*rest, n);
+	return n > 0;
+}
+
 static size_t count_fields(struct str text)
 {
 	struct str part;
 	size_t n = 0;
-	while (str_next(&text, ' ', &part))
-		n += part.len > 0;
+	while (next_field(&text, &part))
+		n++;
 	return n;
 }
 
@@ -161,7 +174,7 @@ int cron_parse(struct str text, struct cron *ret, struct error *err)
 	if (fields != ARRAY_LEN(ranges))
 		return error_set(err, E_INVALID, "expected exactly %zu fields, found %zu: [%.*s]",
 				 ARRAY_LEN(ranges), fields, STR_ARG(text));
-	while (str_next(&rest, ' ', &part)) {
+	while (next_field(&rest, &part)) {
 		if (!part.len)
 			continue;
 		if (field(part, &ranges[n], bits[n], err) < 0)
