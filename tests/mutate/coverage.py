@@ -1,6 +1,7 @@
 """Which test runs which line: every test once in a build with --coverage, kept as JSON beside that build.
 
-A test is a unit test program or one simulation scenario. The map is made anew when a source or a test is newer.
+A test is a unit test program, one simulation scenario or an end-to-end script. The map is made anew when a source or a test is
+newer; that of the scripts, which takes half an hour, is a file of its own.
 gcov counts the first line of a statement only: what stands on a later one is run by the tests of the first, and a table
 outside of all functions by all tests of its file.
 """
@@ -14,22 +15,40 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 BUILD = "build-coverage"
-MAP = pathlib.Path(BUILD, "map2.json.gz")
-SCENARIOS = """toy server install upgrade story remove again race drift catalog migrate writers versions stalled detached ways
-first oneoff interval resource""".split()
-ENV = {**os.environ, "CMOCKA_MESSAGE_OUTPUT": "tap", "LC_ALL": "C", "TZ": "UTC"}
+SLOW = ("week",)  # scenarios that take minutes and run no line of their own
+# Of these scripts a whole run is minutes, or they look at files of the tree and start no program of ours.
+LONG = """test_kill_loop test_bundle_steps_killed test_fuzz_corpus test_embed test_release_size test_image test_exhaustion
+test_first_week test_real_controllers""".split()
+# run.sh leaves there the kubectl and the python3 that it takes
+PATH = f"{pathlib.Path('build/test-logs/bin').resolve()}:{os.environ['PATH']}"
+ENV = {**os.environ, "CMOCKA_MESSAGE_OUTPUT": "tap", "LC_ALL": "C", "TZ": "UTC", "PATH": PATH}
 RUN_S = 300
+SCRIPT_S = 1200
 
 
 def command_of(test, build):
     """["build/tests/test_map"] for "test_map", sim's arguments for "sim:story"."""
-    kind, _, scenario = test.partition(":")
-    return [f"{build}/sim", "--scenario", scenario, "--fault", "none"] if kind == "sim" else [f"{build}/tests/{test}"]
+    kind, _, name = test.partition(":")
+    if kind == "sim":
+        return [f"{build}/sim", "--scenario", name, "--fault", "none"]
+    if kind == "faults":
+        return [f"{build}/sim", "--scenario", name, "--runs", "4"]
+    return [f"tests/e2e/{name}.sh"] if kind == "e2e" else [f"{build}/tests/{test}"]
+
+
+def scenarios():
+    said = subprocess.run([f"{BUILD}/sim", "--help"], capture_output=True, text=True, check=False)
+    lines = (said.stdout + said.stderr).partition("scenarios:\n")[2].splitlines()
+    return [name for name in (line.split()[0] for line in lines if line.strip()) if name not in SLOW]
 
 
 def tests_of():
     units = sorted(p.stem for p in pathlib.Path("tests/unit").rglob("test_*.c"))
-    return units + [f"sim:{s}" for s in SCENARIOS]
+    return units + [f"sim:{s}" for s in scenarios()]
+
+
+def scripts():
+    return [f"e2e:{p.stem}" for p in sorted(pathlib.Path("tests/e2e").glob("test_*.sh")) if p.stem not in LONG]
 
 
 def newest():
@@ -58,7 +77,8 @@ def one(test):
     prefix = tempfile.mkdtemp(prefix="alm-cover-")
     try:
         env = {**ENV, "GCOV_PREFIX": prefix, "BUILD": BUILD}
-        subprocess.run(command_of(test, BUILD), env=env, capture_output=True, timeout=RUN_S, check=False)
+        limit = SCRIPT_S if test.startswith("e2e:") else RUN_S
+        subprocess.run(command_of(test, BUILD), env=env, capture_output=True, timeout=limit, check=False)
         return (test, *lines_of(prefix))
     finally:
         shutil.rmtree(prefix)
@@ -88,18 +108,27 @@ class Coverage:
         return self.by_file.get(path, [])
 
 
-def load(jobs):
-    if not MAP.exists() or MAP.stat().st_mtime < newest():
-        print("# the coverage map is made", flush=True)
+def made(file, tests, jobs):
+    """{test: {file: [line]}} and {file: [line]} of these tests, from the file if it is newer than all sources."""
+    if not file.exists() or file.stat().st_mtime < newest():
+        print(f"# {file} is made", flush=True)
         make = ["make", f"BUILD={BUILD}", "CC=" + os.environ.get("CC", "gcc"), "OPT=-O0 --coverage", "LDSAN=--coverage", "WERROR=",
-                "STATIC=", "unit", "sim"]
+                "STATIC=", "all", "unit", "sim"]
         subprocess.run(make, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         ran, known = {}, {}
         with ThreadPoolExecutor(jobs) as pool:
-            for test, hit, lines in pool.map(one, tests_of()):
+            for test, hit, lines in pool.map(one, tests()):
                 ran[test] = hit
                 for f, more in lines.items():
                     known.setdefault(f, set()).update(more)
         known = {f: sorted(lines) for f, lines in known.items()}
-        MAP.write_bytes(gzip.compress(json.dumps([ran, known]).encode()))
-    return Coverage(*json.loads(gzip.decompress(MAP.read_bytes())))
+        file.write_bytes(gzip.compress(json.dumps([ran, known]).encode()))
+    return json.loads(gzip.decompress(file.read_bytes()))
+
+
+def load(jobs):
+    return Coverage(*made(pathlib.Path(BUILD, "map2.json.gz"), tests_of, jobs))
+
+
+def load_scripts(jobs):
+    return Coverage(*made(pathlib.Path(BUILD, "scripts.json.gz"), scripts, jobs))

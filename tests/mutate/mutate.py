@@ -2,8 +2,8 @@
 """mutate.py [PATH...] [-n N] [--seed SEED] [--jobs J] [--list] [--only FILE:LINE] [--near]: is a realistic bug noticed?
 
 Puts N bugs (operators.py), one at a time, into the product's files below PATH and runs the tests that cover the line
-(coverage.py), those first that run the least; then, for lines that no unit test or simulation reaches, the end-to-end
-scripts named in WIDER of the file's folder. Killed: a test failed, crashed or never ended. Survived: all passed.
+(coverage.py), those first that run the least; then simulations with faults, and with --wider end-to-end scripts that run the line.
+Killed: a test failed, crashed or never ended. Survived: all passed.
 Equivalent: listed with a reason in equivalent.txt. The same seed and sources give the same mutants.
 One object is compiled a mutant, out of the tree; nothing in it is changed. Exit 1 if less than --goal percent are killed.
 """
@@ -37,21 +37,11 @@ BESIDE = {
     "installers": ["test_charts_out"],
     "alm/io/program_child": ["test_program"],
     "alm/io/sandbox_child": ["test_sandbox"],
+    "alm/audit/verify_lanes": ["test_verify_lanes"],
 }
-# Scripts for what no unit test or simulation runs, by the start of the path; about 10 s each.
-WIDER = {
-    "alm/cli/audit": ["test_audit_questions", "test_audit_export", "test_audit_verify"],
-    "alm/cli/catalog": ["test_package_lint", "test_story_catalog"],
-    "alm/cli/chart": ["test_template_flags", "test_package_lint"],
-    "alm/cli": ["test_cli_words", "test_why", "test_states"],
-    "alm/client": ["test_catalog_sources", "test_webhook_reinstall"],
-    "alm/controllers": ["test_states", "test_takeover", "test_waivers"],
-    "alm/engine": ["test_audit_anchor", "test_states"],
-    "alm/sources": ["test_story_catalog", "test_signatures"],
-    "alm/apiserver": ["test_kubectl", "test_golden_api"],
-    "alm/io": ["test_tls", "test_http_attacks"],
-    "installers": ["test_template_flags", "test_charts_helm"],
-}
+FAULTS_MAX = 2  # scenarios with random faults, for a line that a scenario runs and nothing noticed
+FAULTS = ("alm/controllers", "alm/engine", "alm/client", "alm/audit", "alm/apiserver")
+SCRIPTS_MAX = 4  # end-to-end scripts tried, those first that run the fewest lines
 
 
 class Mutant:
@@ -128,7 +118,7 @@ class Tools:
     def program(self, test, mutant, folder):
         ret = folder / test.replace(":", "-")
         crds = f"{BUILD}/obj/alm/main/our_crds.o"
-        if test.startswith("sim:"):
+        if ":" in test:
             ret = folder / "sim"
             if ret.exists():
                 return ret
@@ -141,9 +131,9 @@ class Tools:
         return ret
 
 
-def ends_well(words, seconds, folder):
+def ends_well(words, seconds, folder, build=BUILD):
     """A busy machine kills no mutant: the limit is of the processor's time."""
-    env = {**coverage.ENV, "BUILD": BUILD, "TMPDIR": str(folder)}
+    env = {**coverage.ENV, "BUILD": str(build), "TMPDIR": str(folder)}
 
     def limit():
         # soft alone: the hard one would be that of ALM's children, which ask for theirs and could not start
@@ -156,19 +146,31 @@ def ends_well(words, seconds, folder):
         return False
 
 
-def e2e(tools, m, mutant, folder):
-    """The name of the script that notices, with a program of its own in a build folder of its own."""
-    scripts = next((s for p, s in WIDER.items() if m.path.startswith(p)), [])
-    if not scripts or m.path.startswith("alm/main/"):
-        return None
-    main = sorted(str(p) for p in pathlib.Path(BUILD, "obj/alm/main").glob("*.o"))
+def program_of_users(tools, m, mutant):
+    """A build folder with an alm of its own, for the scripts: a name relative to the tree, as they want it."""
+    folder = pathlib.Path(BUILD, "mutants", mutant.parent.name)
+    folder.mkdir(parents=True)
+    mains = [str(p) for p in pathlib.Path(BUILD, "obj/alm/main").glob("*.o")]
+    own = f"{BUILD}/obj/{pathlib.Path(m.path).with_suffix('.o')}"
+    objects = [str(mutant) if o == own else o for o in sorted(mains)]
     at = tools.link.index("@OBJECTS@")
-    words = [*tools.link[:at], *main, mutant, f"{BUILD}/libalm.a", *tools.link[at + 1 :], "-o", folder / "alm"]
-    subprocess.run(words, check=True, capture_output=True)
-    for s in scripts:
-        if not ends_well(["env", f"BUILD={folder}", f"ALM={folder}/alm", f"tests/e2e/{s}.sh"], SIM_S, folder):
-            return s
-    return None
+    words = [*tools.link[:at], *objects, *([] if own in mains else [mutant]), f"{BUILD}/libalm.a", *tools.link[at + 1 :]]
+    subprocess.run([*words, "-o", folder / "alm"], check=True, capture_output=True)
+    return folder
+
+
+def scripts_judge(tools, m, mutant, scripts):
+    """The name of the script that notices."""
+    if not scripts:
+        return None
+    folder = program_of_users(tools, m, mutant)
+    try:
+        for s in scripts:
+            if not ends_well(coverage.command_of(s, BUILD), SIM_S, mutant.parent, folder) and passes(s):
+                return s
+        return None
+    finally:
+        shutil.rmtree(folder)
 
 
 def compiled(tools, mutants, n, jobs):
@@ -200,7 +202,7 @@ def near(tools, path):
 
 
 def limit_of(test):
-    return SIM_S if test.startswith("sim:") else TEST_S
+    return TEST_S if ":" not in test else SIM_S
 
 
 @functools.cache
@@ -213,14 +215,16 @@ def passes(test):
     return ret
 
 
-def judge(tools, m, folder, tests, wider):
+def judge(tools, m, folder, tests, scripts=()):
     """(verdict, by what)."""
+    faults = [t.replace("sim:", "faults:") for t in tests if t.startswith("sim:")][:FAULTS_MAX]
+    tests = tests + (faults if m.path.startswith(FAULTS) else [])
     for test in tests:
         words = [tools.program(test, folder / "mutant.o", folder), *coverage.command_of(test, BUILD)[1:]]
         if not ends_well(words, limit_of(test), folder) and passes(test):
             return "killed", test
-    by = e2e(tools, m, folder / "mutant.o", folder) if wider else None
-    return ("killed", by) if by else ("survived", f"{len(tests)} tests pass")
+    by = scripts_judge(tools, m, folder / "mutant.o", scripts)
+    return ("killed", by) if by else ("survived", f"{len(tests)} tests and {len(scripts)} scripts pass")
 
 
 def sample(tools, jobs):
@@ -238,7 +242,7 @@ def sample(tools, jobs):
             folder = pathlib.Path(folder)
             if not tools.build(known[key][0], folder):
                 return "does not compile", pair
-            return judge(tools, known[key][0], folder, [test], False)[0], pair
+            return judge(tools, known[key][0], folder, [test])[0], pair
 
     bad = 0
     with ThreadPoolExecutor(jobs) as pool:
@@ -293,17 +297,19 @@ def main():
         return 0
     same, tools = equivalent(), Tools()
     covered = None if o.near else coverage.load(o.jobs)
+    scripts = coverage.load_scripts(o.jobs) if o.wider else None
     lock, verdicts = threading.Lock(), []
 
     def one(pair):
         m, folder = pair
         tests = near(tools, m.path) if o.near else covered.tests_of(m.path, m.line, m.text)
-        tests = tests[:UNITS_MAX] + [t for t in tests[UNITS_MAX:] if t.startswith("sim:")]
+        tests = tests[:UNITS_MAX] + [t for t in tests[UNITS_MAX:] if ":" in t]
         tests += [t for p, more in BESIDE.items() if m.path.startswith(p) for t in more if t not in tests]
         if m.key() in same:
             verdict, by = "equivalent", same[m.key()]
         else:
-            verdict, by = judge(tools, m, folder, tests, o.wider)
+            wider = scripts.tests_of(m.path, m.line, m.text)[:SCRIPTS_MAX] if scripts else ()
+            verdict, by = judge(tools, m, folder, tests, wider)
         shutil.rmtree(folder, ignore_errors=True)
         with lock:
             verdicts.append((m, verdict))
