@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""mutate.py [PATH...] [-n N] [--seed SEED] [--jobs J] [--list] [--only FILE:LINE] [--near]: is a realistic bug noticed?
+"""mutate.py [PATH...] [-n N] [--seed SEED] [OPTION...]: is a realistic bug noticed?
 
 Puts N bugs (operators.py), one at a time, into the product's files below PATH and runs the tests that cover the line
 (coverage.py), those first that run the least; then simulations with faults, and with --wider end-to-end scripts that run the line.
@@ -12,6 +12,7 @@ import functools
 import os
 import pathlib
 import random
+import re
 import resource
 import shlex
 import shutil
@@ -29,7 +30,7 @@ ROOTS = ("catalog", "alm", "crds", "installers")
 HERE = pathlib.Path(__file__).parent
 BUILD = os.environ.get("BUILD", "build")
 TEST_S = 60  # of the processor; a unit test takes less than 10 s
-SIM_S = 240
+SIM_S = 90  # 20 with faults
 WAIT = 50  # times as long by the clock: others use the machine, too, and come first
 UNITS_MAX = 40  # tests tried for a line that more cover: the others see the same
 # Tests whose work is done by the sandbox's child, which leaves no counts: the coverage map does not know of it.
@@ -255,12 +256,39 @@ def sample(tools, jobs):
     return bad
 
 
+LINE = re.compile(r"(killed|survived|equivalent) +(\S+?):(\d+):\d+ ([^:]+): (.*)  \[(.*)\]$")
+
+
+def again(file):
+    """Of an earlier output: ([mutants that survived, where they are now], [(what was killed, "killed")], how many are gone)."""
+    told = [x.groups() for x in map(LINE.match, pathlib.Path(file).read_text().splitlines()) if x]
+    places = defaultdict(list)
+    for m in chosen(sorted({path for _, path, *_ in told}), 10**9, 0):
+        places[m.path, m.operator, m.change()].append(m)
+    left, ended, gone = [], [], 0
+    for verdict, path, line, operator, change, _ in told:
+        found = sorted(places[path, operator, change], key=lambda m: abs(m.line - int(line)))
+        if not found:
+            gone += 1
+        elif verdict == "killed":
+            ended.append((found[0], verdict))
+        else:
+            left.append(found[0])
+    return left, ended, gone
+
+
 def report(verdicts):
     folders = defaultdict(Counter)
     for m, verdict in verdicts:
         room = "/".join(m.path.split("/")[:2]) if m.path.count("/") > 1 else m.path.split("/")[0]
         folders[room][verdict] += 1
         folders["all"][verdict] += 1
+    operators_of = defaultdict(Counter)
+    for m, verdict in verdicts:
+        operators_of[m.operator][verdict] += 1
+    print()
+    for name, c in sorted(operators_of.items()):
+        print(f"{name:<24}{c['killed']:>8}{c['survived']:>10}{c['equivalent']:>12}")
     print(f"\n{'folder':<24}{'killed':>8}{'survived':>10}{'equivalent':>12}{'killed %':>10}")
     for room in sorted(folders, key=lambda r: (r == "all", r)):
         c = folders[room]
@@ -282,11 +310,16 @@ def main():
     p.add_argument("--only", help="FILE:LINE: every mutant of that line")
     p.add_argument("--near", action="store_true", help="by unit tests of the file and its folder, without a coverage map: cheap")
     p.add_argument("--wider", action="store_true", help="end-to-end scripts for what the others let pass (slow)")
+    p.add_argument("--again", metavar="FILE", help="an earlier output: what survived there is tried again, what was killed counts")
     p.add_argument("--sample", action="store_true", help="those of sample.txt, each with its test: make check runs it")
     o = p.parse_args()
     if o.sample:
         return 1 if sample(Tools(), o.jobs) else 0
-    if o.only:
+    verdicts, gone = [], 0
+    if o.again:
+        mutants, verdicts, gone = again(o.again)
+        o.n = len(mutants)
+    elif o.only:
         path, _, line = o.only.partition(":")
         mutants = [m for m in chosen([path], 10**9, 0) if m.line == int(line)]
     else:
@@ -298,7 +331,7 @@ def main():
     same, tools = equivalent(), Tools()
     covered = None if o.near else coverage.load(o.jobs)
     scripts = coverage.load_scripts(o.jobs) if o.wider else None
-    lock, verdicts = threading.Lock(), []
+    lock = threading.Lock()
 
     def one(pair):
         m, folder = pair
@@ -318,7 +351,8 @@ def main():
     with ThreadPoolExecutor(o.jobs) as pool:
         list(pool.map(one, compiled(tools, mutants, o.n, o.jobs)))
     share = report(verdicts)
-    print(f"\n{len(verdicts)} mutants of seed {o.seed}: {share:.1f} % killed")
+    more = f", {gone} whose code is gone" if gone else ""
+    print(f"\n{len(verdicts)} mutants{'' if o.again else f' of seed {o.seed}'}{more}: {share:.1f} % killed")
     return 0 if share >= o.goal else 1
 
 
