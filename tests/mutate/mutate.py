@@ -31,7 +31,7 @@ HERE = pathlib.Path(__file__).parent
 BUILD = os.environ.get("BUILD", "build")
 TEST_S = 60  # of the processor; a unit test takes less than 10 s
 SIM_S = 90  # 20 with faults
-WAIT = 50  # times as long by the clock: others use the machine, too, and come first
+WAIT = 10  # times as long by the clock: others use the machine, too, and come first
 UNITS_MAX = 40  # tests tried for a line that more cover: the others see the same
 # Tests whose work is done by the sandbox's child, which leaves no counts: the coverage map does not know of it.
 BESIDE = {
