@@ -33,7 +33,7 @@ TEST_S = 60  # of the processor; a unit test takes less than 10 s
 SIM_S = 90  # 20 with faults
 WAIT = 10  # times as long by the clock: others use the machine, too, and come first
 UNITS_MAX = 40  # tests tried for a line that more cover: the others see the same
-# Tests whose work is done by the sandbox's child, which leaves no counts: the coverage map does not know of it.
+# Tests that the coverage map does not know of: their work is done by a child, which leaves no counts, or they render charts.
 BESIDE = {
     "installers": ["test_charts_out"],
     "alm/io/program_child": ["test_program"],
