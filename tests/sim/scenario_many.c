@@ -140,7 +140,7 @@ const struct scenario scenario_versions = {
 	.actions = versions,
 	.program = &operators_program,
 	.simulate_workloads = true,
-	.writes = 340, /* some 310; all strategies pass through Conflict once, now and then */
+	.writes = 320,
 	.converged = versions_end,
 };
 

@@ -41,7 +41,7 @@ jobs() {
 	echo "sim__random_faults_on_the_story --scenario story --runs $story"
 	echo "sim__random_faults_on_the_story_in_one_process --scenario story --runs $story --seed 3000 --together"
 	echo "sim__a_removal_after_a_restart_on_old_lists --scenario remove --seed 2 --together"
-	echo "sim__ten_versions_of_an_app_one_after_the_other --scenario versions --fault none"
+	echo "sim__ten_versions_of_an_app_one_after_the_other --scenario versions --seed 2 --fault none"
 	echo "sim__ten_apps_live_through_a_week --scenario week --fault none"
 	echo "sim__twelve_apps_at_once_in_one_process --scenario crowd --fault none --together"
 	echo "sim__random_faults_on_a_migration --scenario migrate --runs $few"

@@ -321,7 +321,8 @@ void services_allocate(const struct store_table *services, struct obj *o, const 
 	const char *ip = obj_str(spec, "clusterIP");
 	bool unnamed = obj_len(obj_get(spec, "clusterIPs")) && (!ip || !*ip);
 	if (services_has_address(o) && !unnamed) {
-		if (!ip || !*ip)
+		const char *family = obj_as_string(obj_at(obj_get(spec, "ipFamilies"), 0));
+		if ((!ip || !*ip) && !cstr_eq(family, "IPv6")) /* there are none to give */
 			allocate_address(services, spec, hash_of(o));
 		ip = obj_str(spec, "clusterIP");
 		if (ip)

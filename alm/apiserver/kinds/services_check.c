@@ -179,9 +179,7 @@ static void check_ips(const struct check *c)
 	for (size_t i = 0; fit && i < n && i < obj_len(families); i++) {
 		const char *ip = obj_as_string(obj_at(ips, i));
 		const char *family = obj_as_string(obj_at(families, i));
-		bool ours =
-			!c->before && cstr_eq(family, "IPv6"); /* given to it: the family is told */
-		if (!ours && !cstr_eq(family, is_v6(ip) ? "IPv6" : "IPv4"))
+		if (!cstr_eq(family, is_v6(ip) ? "IPv6" : "IPv4"))
 			check_invalid_text(c->e, check_at(c->e, "spec.clusterIPs", i), ip,
 					   arena_fmt(c->e->arena,
 						     "expected an %s value as indicated by "

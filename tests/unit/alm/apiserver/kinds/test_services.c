@@ -25,8 +25,8 @@ static const struct {
 	 "\"IPv6\"]"},
 	{"{\"spec\":{\"type\":\"ClusterIP\",\"clusterIP\":\"10.0.0.9\",\"clusterIPs\":[\"10.0.0."
 	 "9\"],\"ipFamilies\":[\"IPv6\"]}}",
-	 /* of an address that the client gave, a real server says what it should be */
-	 "spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this cluster"},
+	 "spec.clusterIPs[0]: Invalid value: \"10.0.0.9\": expected an IPv6 value as indicated by "
+	 "`ipFamilies[0]`"},
 	{"{\"spec\":{\"type\":\"ClusterIP\",\"clusterIP\":\"::1\",\"clusterIPs\":[\"::1\"]}}",
 	 "spec.clusterIPs[0]: Invalid value: [\"::1\"]: IPv6 is not configured on this cluster"},
 	{"{\"spec\":{\"type\":\"ClusterIP\",\"clusterIP\":\"None\",\"clusterIPs\":[\"None\"],"
