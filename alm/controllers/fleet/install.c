@@ -299,7 +299,8 @@ static bool is_another(const struct install_pass *s, const struct obj *spec,
 			return true;
 	if (!cstr_eq(obj_str(has, "payload.digest"), obj_str(spec, "payload.digest")))
 		return true;
-	return !install_leads(install_state_find(obj_str(s->live, "status.state")),
+	return !editor(s->live, "f:status") &&
+	       !install_leads(install_state_find(obj_str(s->live, "status.state")),
 			      install_state_find(obj_str(status, "state")));
 }
 

@@ -172,7 +172,11 @@ static void set_condition(const struct install_of *x, struct obj *status, enum i
 				    .reason = reason ? reason : install_state_name(is),
 				    .message = message ? message : "",
 				    .observed_generation = meta_generation(x->live)};
-	struct obj *list = obj_copy_list(obj_get(status, "conditions"));
+	const struct obj *all = obj_get(status, "conditions");
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < obj_len(all); i++) /* and no other: whose would that be? */
+		if (cstr_eq(obj_str(obj_at(all, i), "type"), c.type))
+			obj_append(list, obj_copy(obj_at(all, i)));
 	condition_set(list, &c, x->now_ns);
 	obj_set(status, "conditions", list);
 }

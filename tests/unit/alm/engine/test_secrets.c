@@ -196,12 +196,15 @@ static void test_secrets__rows_and_statuses_of_a_plan(void **state)
 	assert_string_equal(obj_str(row->body, "message"), "(hidden)!");
 	assert_string_equal(obj_as_string(obj_at(obj_get(row->body, "candidates"), 0)),
 			    "1 (hidden)");
-	struct obj *status =
-		plan_hide_messages(&p, app,
-				   obj_copy(parse(a, "{\"conditions\": [{\"reason\": \"hunter22\", "
-						     "\"message\": \"a hunter22\"}]}")));
+	struct obj *status = plan_hide_messages(
+		&p, app,
+		obj_copy(parse(a, "{\"conditions\": [{\"reason\": \"hunter22\", "
+				  "\"message\": \"a hunter22\"}], \"objects\": "
+				  "[{\"why\": \"b hunter22\", \"ref\": \"hunter22\"}]}")));
 	obj_keep(a, status);
 	assert_string_equal(obj_str(status, "conditions[0].message"), "a (hidden)");
+	assert_string_equal(obj_str(status, "objects[0].why"), "b (hidden)");
+	assert_string_equal(obj_str(status, "objects[0].ref"), "hunter22");
 	assert_string_equal(obj_str(status, "conditions[0].reason"), "hunter22");
 	assert_string_equal(plan_status(&p, app, obj_map(), "R", "hunter22")->message, "(hidden)");
 }

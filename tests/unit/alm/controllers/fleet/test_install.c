@@ -280,6 +280,34 @@ static void test_install__what_others_write_is_put_back_and_not_for_ever(void **
 	unit_fixture_release(&x.u);
 }
 
+/* A state that leads nowhere is no reason to make another Install; what is no member of ours goes. */
+static void test_install__what_others_add_goes(void **state)
+{
+	(void)state;
+	struct fixture x;
+	fixture_init(&x);
+	set_record(&x, DONE_RECORD);
+	(void)settle(&x);
+	const char *uid = arena_strdup(x.u.a, meta_uid(install(&x, NULL)));
+	edit(&x, "f:status", "status.state", obj_string("Superseded"));
+	assert_int_equal(pass(&x), 1);
+	assert_int_equal(told(&x, "InstallPutBack"), 1);
+	assert_string_equal(settle(&x), "completed Succeeded - 1/1 c0ffee alice: first");
+	struct obj *list = obj_copy_list(obj_path(install(&x, NULL), "status.conditions"));
+	obj_append(list,
+		   obj_ref(view_fake_obj(&x.u.f, "{\"type\": \"Foo\", \"status\": \"True\"}")));
+	edit(&x, "f:status", "status.conditions", list);
+	assert_int_equal(pass(&x), 1);
+	assert_int_equal(obj_len(obj_path(install(&x, NULL), "status.conditions")), 1);
+	assert_int_equal(pass(&x), 0);
+	edit(&x, "f:spec", "spec.mine", obj_int(1));
+	assert_int_equal(pass(&x), 1);
+	assert_false(obj_path(install(&x, NULL), "spec.mine"));
+	assert_int_equal(pass(&x), 0);
+	assert_string_equal(meta_uid(install(&x, NULL)), uid);
+	unit_fixture_release(&x.u);
+}
+
 static void test_install__what_others_delete_is_made_anew_and_not_for_ever(void **state)
 {
 	(void)state;
@@ -379,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_install__a_failure_and_the_next_attempt),
 		cmocka_unit_test(test_install__another_run_takes_its_place),
 		cmocka_unit_test(test_install__what_others_write_is_put_back_and_not_for_ever),
+		cmocka_unit_test(test_install__what_others_add_goes),
 		cmocka_unit_test(test_install__what_others_delete_is_made_anew_and_not_for_ever),
 		cmocka_unit_test(test_install__one_that_was_made_by_hand),
 		cmocka_unit_test(test_install__the_bundle_goes),
