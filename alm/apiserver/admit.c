@@ -20,6 +20,7 @@
 #include "alm/apiserver/kinds/own_crd.h"
 #include "alm/apiserver/kinds/pod_amount.h"
 #include "alm/apiserver/kinds/pod_kept.h"
+#include "alm/apiserver/kinds/request_check.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/limits.h"
 #include "alm/apiserver/status.h"
@@ -156,6 +157,12 @@ static void node_validate(struct mutation *m, struct field_errors *e)
 	if (!m->is_status && e->n == 0 && id && *id)
 		request_warn(m->r, "spec.externalID: this field is deprecated, and is unused by "
 				   "Kubernetes");
+}
+
+static void request_validate(struct mutation *m, struct field_errors *e)
+{
+	if (m->head)
+		check_decision(e, m->after, m->before, !m->is_status);
 }
 
 static void driver_validate(struct mutation *m, struct field_errors *e)
@@ -387,7 +394,8 @@ static const struct {
 	{"apps", "statefulsets", NULL, admit_template_late, NULL},
 	{"", "replicationcontrollers", NULL, admit_template_late, NULL},
 	{"batch", "jobs", NULL, job_late, NULL},
-	{"certificates.k8s.io", "certificatesigningrequests", NULL, admit_request_late, NULL},
+	{"certificates.k8s.io", "certificatesigningrequests", NULL, admit_request_late,
+	 request_validate},
 	{"coordination.k8s.io", "leases", NULL, admit_lease_late, NULL},
 	{"apps", "controllerrevisions", NULL, admit_revision_late, NULL},
 	{"discovery.k8s.io", "endpointslices", NULL, admit_slice_late, NULL},

@@ -5,6 +5,7 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/volume_check.h"
 #include "alm/base/clock.h"
+#include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
 /* A list and the member that was there before it are one: the list's first. What states only one of them is heard; of two that
@@ -269,6 +270,24 @@ static void disown_spec(struct obj *o)
 	obj_del_path(o, "metadata.managedFields");
 }
 
+/* What was decided stays as it is under a new status. */
+static void keep_decision(struct obj *status, const struct obj *before)
+{
+	static const char *const types[] = {"Approved", "Denied"};
+	const struct obj *is = obj_get(status, "conditions");
+	if (obj_type(is) != OBJ_LIST)
+		return;
+	struct obj *list = obj_copy_list(is);
+	for (size_t t = 0; t < ARRAY_LEN(types); t++) {
+		const struct obj *was =
+			condition_find(obj_path(before, "status.conditions"), types[t]);
+		for (size_t i = 0; was && i < obj_len(list); i++)
+			if (cstr_eq(obj_str(obj_at(list, i), "type"), types[t]))
+				obj_set_at(list, i, obj_ref(was));
+	}
+	obj_set(status, "conditions", list);
+}
+
 void admit_request_late(struct mutation *m)
 {
 	static const char *const who[] = {"username", "uid", "groups", "extra"};
@@ -277,6 +296,8 @@ void admit_request_late(struct mutation *m)
 		const struct obj *spec = obj_get(m->before, "spec");
 		if (spec)
 			obj_set(m->after, "spec", obj_ref(spec));
+		if (m->is_status)
+			keep_decision(obj_get_mut(m->after, "status"), m->before);
 	}
 	for (size_t i = 0; !m->head && i < ARRAY_LEN(who); i++) {
 		const struct obj *v = obj_get(user, who[i]);

@@ -111,6 +111,17 @@ static void check_failures(struct field_errors *e, const char *path, const struc
 				    policy ? only : policies);
 }
 
+/* What the rules of a Job look at: suspended or not, with whatever Pods, what was stored may stay. */
+static const struct obj *judged(struct field_errors *e, const struct obj *spec)
+{
+	static const char *const other[] = {"suspend", "template", NULL};
+	struct obj *o = obj_keep(e->arena, obj_map());
+	OBJ_EACH (it, spec)
+		if (!cstr_in(it.key, other))
+			obj_set(o, it.key, obj_ref(it.value));
+	return o;
+}
+
 static void check_spec(struct field_errors *e, const char *path, const struct obj *spec)
 {
 	static const char *const policies[] = {"OnFailure", "Never", NULL};
@@ -121,7 +132,7 @@ static void check_spec(struct field_errors *e, const char *path, const struct ob
 	check_numbers(e, path, spec);
 	check_completion(e, path, spec);
 	check_failures(e, path, spec);
-	check_said_since(e, from, spec); /* younger than what may be stored */
+	check_said_since(e, from, judged(e, spec)); /* younger than what may be stored */
 	check_pod_template(e, check_below(e, path, "template"), obj_get(spec, "template"), NULL);
 	if (!policy || !*policy || cstr_eq(policy, "Always"))
 		check_required(e, field, "valid values: \"OnFailure\", \"Never\"");

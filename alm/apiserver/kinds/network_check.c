@@ -44,16 +44,17 @@ static void check_backend(struct field_errors *e, const char *path, const struct
 	if (check_is_empty(service, "name"))
 		check_required(e, at, NULL);
 	check_name_rule(e, at, NAME_DNS_LABEL, check_text(service, "name"));
-	if (*name && n) {
+	from = e->n;
+	if (*name && n)
 		check_invalid_text(e, path, "", "cannot set both port name & port number");
-		check_said_of(e, service);
-	} else if (*name)
+	else if (*name)
 		check_port_or_name(e, check_below(e, path, "service.port.name"),
 				   obj_get(port, "name"));
 	else if (n)
 		check_port_or_name(e, check_below(e, path, "service.port.number"), number);
 	else
 		check_required(e, path, "port name or number is required");
+	check_said_since(e, from, service); /* younger than what may be stored */
 }
 
 static void check_path(struct field_errors *e, const char *at, const struct obj *p)

@@ -18,7 +18,7 @@ struct volumes {
 	const struct obj *devices; /* the Pod's claims of them */
 	struct field_errors *e;
 	const char *path;
-	struct map *good; /* names of list: one that is refused is none */
+	struct map *good; /* names of claims, and of list: one that is refused is none */
 	bool never;       /* are containers not started again */
 	bool init;        /* are they those that come first */
 };
@@ -53,7 +53,10 @@ static void check_claims(const struct volumes *v)
 {
 	for (size_t i = 0; i < obj_len(v->claims); i++) {
 		const char *path = at(v->e, v->path, "volumes", i);
-		if (!check_is_empty(obj_at(v->claims, i), "metadata.name"))
+		const char *name = obj_str(obj_at(v->claims, i), "metadata.name");
+		if (name)
+			(void)map_set(v->good, name, NULL);
+		if (name && *name)
 			continue;
 		check_required(v->e, check_below(v->e, path, "persistentVolumeClaim.claimName"),
 			       NULL);
@@ -76,9 +79,6 @@ static void check_volumes(struct volumes *v)
 
 static bool has_volume(const struct volumes *v, const char *name)
 {
-	for (size_t i = 0; i < obj_len(v->claims); i++)
-		if (cstr_eq(obj_str(obj_at(v->claims, i), "metadata.name"), name))
-			return true;
 	return map_has(v->good, name);
 }
 

@@ -60,16 +60,11 @@ static void check_file_ref(struct field_errors *e, const char *path, const struc
 }
 
 static void check_file_volume(struct field_errors *e, const char *path, const struct obj *ref,
-			      const struct obj *volumes)
+			      const struct map *volumes)
 {
 	const char *name = check_text(ref, "volumeName");
-	const struct obj *volume = NULL;
+	const struct obj *volume = map_get(volumes, name);
 	size_t from = e->n;
-	if (field_errors_full(e))
-		return; /* it is not judged: a walk over all volumes each */
-	for (size_t i = 0; i < obj_len(volumes); i++)
-		if (strcmp(check_text(obj_at(volumes, i), "name"), name) == 0)
-			volume = obj_at(volumes, i);
 	if (!volume)
 		field_errors_add(e, FIELD_NOT_FOUND, path, "Not found: \"%s\"", name);
 	else if (!obj_has(volume, "emptyDir"))
@@ -256,7 +251,11 @@ void pod_check_restart(struct field_errors *e, const char *path, const struct ob
 void pod_check_files(struct field_errors *e, const char *path, const struct obj *spec)
 {
 	static const char *const lists[] = {"initContainers", "containers"};
-	const struct obj *volumes = obj_get(spec, "volumes");
+	const struct obj *list = obj_get(spec, "volumes");
+	CLEANUP(map_freep) struct map *volumes = map_new(NULL);
+	for (size_t i = 0; i < obj_len(list); i++)
+		(void)map_set(volumes, check_text(obj_at(list, i), "name"),
+			      mem_unconst(obj_at(list, i)));
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
 		for (size_t i = 0; i < obj_len(obj_get(spec, lists[k])); i++) {
 			const struct obj *env = obj_get(obj_at(obj_get(spec, lists[k]), i), "env");

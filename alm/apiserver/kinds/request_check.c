@@ -6,6 +6,7 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/base/hash.h"
 #include "alm/base/strbuf.h"
+#include "alm/obj/condition.h"
 
 #define PEM_BYTES_MAX ((size_t)1 << 20)
 #define SECONDS_LEAST 600
@@ -109,6 +110,39 @@ void check_certificate_request(struct field_errors *e, const struct obj *o)
 	if (obj_as_i64(seconds, &n) && n < SECONDS_LEAST)
 		check_invalid(e, "spec.expirationSeconds", seconds,
 			      "may not specify a duration less than 600 seconds (10 minutes)");
+}
+
+/* In the order of a real server. */
+void check_decision(struct field_errors *e, const struct obj *o, const struct obj *before,
+		    bool decides)
+{
+	static const char *const types[] = {"Approved", "Denied", "Failed"};
+	static const char at[] = "status.conditions";
+	const struct obj *is = obj_path(o, at), *was = obj_path(before, at);
+	const char *first = NULL;
+	for (size_t i = 0; i < obj_len(is); i++) {
+		const char *type = obj_str(obj_at(is, i), "type");
+		if (!cstr_eq(type, types[0]) && !cstr_eq(type, types[1]))
+			continue;
+		if (first && !cstr_eq(type, first)) {
+			check_invalid_text(e, at, type,
+					   "Approved and Denied conditions are mutually exclusive");
+			break;
+		}
+		first = type;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (condition_find(was, types[i]) && !condition_find(is, types[i]))
+			field_errors_add(
+				e, FIELD_FORBIDDEN, at,
+				"Forbidden: updates may not remove a condition of type \"%s\"",
+				types[i]);
+	for (size_t i = 0; i < 2 && !decides; i++)
+		if (!condition_find(was, types[i]) && condition_find(is, types[i]))
+			field_errors_add(
+				e, FIELD_FORBIDDEN, at,
+				"Forbidden: updates may not add a condition of type \"%s\"",
+				types[i]);
 }
 
 void check_certificate(struct field_errors *e, const char *path, const struct obj *v)

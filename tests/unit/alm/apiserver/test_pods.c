@@ -6,9 +6,11 @@
 #include "tests/lib/exchange_fake.h"
 #include "tests/lib/test.h"
 
-#define PODS    "/api/v1/namespaces/default/pods"
-#define BUDGETS "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
-#define CSRS    "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+#define PODS     "/api/v1/namespaces/default/pods"
+#define BUDGETS  "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+#define APPROVED "{\"type\":\"Approved\",\"status\":\"True\",\"message\":\"mine\"}"
+#define DENIED   "{\"type\":\"Denied\",\"status\":\"True\"}"
+#define CSRS     "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 
 static struct apifake *f;
 
@@ -169,6 +171,29 @@ static void test_pods__approval_writes_conditions_alone(void **state)
 	assert_string_equal(obj_str(a.json, "spec.signerName"), "a.b/c");
 	assert_null(obj_path(a.json, "status.certificate"));
 	assert_int_equal(obj_len(obj_path(a.json, "status.conditions")), 1);
+	/* a signer, who may write the status, neither decides nor takes back; what he says of a decision is not heard */
+	static const struct {
+		const char *conditions, *said; /* NULL: 200 */
+	} rows[] = {
+		{"", "updates may not remove a condition of type \"Approved\""},
+		{DENIED, "updates may not remove a condition of type \"Approved\""},
+		{APPROVED "," DENIED, "updates may not add a condition of type \"Denied\""},
+		{APPROVED "," DENIED, "Approved and Denied conditions are mutually exclusive"},
+		{APPROVED ",{\"type\":\"Failed\",\"status\":\"True\"}", NULL},
+		{APPROVED, "updates may not remove a condition of type \"Failed\""},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_addf(&b, "{\"status\":{\"conditions\":[%s]}}", rows[i].conditions);
+		a = apifake_do_type(f, "PATCH", CSRS "/carol/status",
+				    "application/merge-patch+json", b.buf);
+		const char *said = obj_str(a.json, "message");
+		if (rows[i].said ? a.status != 422 || !strstr(said, rows[i].said) : a.status != 200)
+			fail_msg("%s: %d %s", b.buf, a.status, said ? said : "");
+	}
+	a = apifake_do(f, "GET", CSRS "/carol", NULL);
+	assert_string_equal(obj_str(a.json, "status.conditions[0].reason"), "KubectlApprove");
+	assert_null(obj_path(a.json, "status.conditions[0].message"));
 }
 
 /* Nobody says who he is, nor changes what he asked. */

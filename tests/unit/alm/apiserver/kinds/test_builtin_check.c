@@ -58,6 +58,7 @@ static void test_builtin_check__a_default_is_no_change_of_a_job(void **state)
 	"{\"schedule\":\"* * * * *\"" more ",\"jobTemplate\":{\"spec\":{" job POD "}}}"
 #define SELECTOR(value) "\"selector\":{\"matchLabels\":{\"a\":\"" value "\"}},"
 #define MANUAL          "\"manualSelector\":true,"
+#define PER_INDEX       "\"completionMode\":\"Indexed\",\"completions\":1,\"backoffLimitPerIndex\":-1,"
 #define SUSPEND         ",\"suspend\":true"
 
 static void test_builtin_check__a_stored_cron_job_can_be_suspended(void **state)
@@ -66,6 +67,8 @@ static void test_builtin_check__a_stored_cron_job_can_be_suspended(void **state)
 	static const struct update updates[] = {
 		{CRON("", SELECTOR("1")), CRON(SUSPEND, SELECTOR("1")), NULL},
 		{CRON("", MANUAL), CRON(SUSPEND, MANUAL), NULL},
+		{CRON("", PER_INDEX), CRON("", PER_INDEX "\"suspend\":true,"), NULL},
+		{CRON("", ""), CRON("", PER_INDEX), "spec.jobTemplate.spec.backoffLimitPerIndex"},
 		{CRON("", SELECTOR("1")), CRON("", SELECTOR("2")),
 		 "spec.jobTemplate.spec.selector"},
 		{CRON("", ""), CRON("", SELECTOR("1")), "spec.jobTemplate.spec.selector"},
@@ -104,6 +107,26 @@ static void test_builtin_check__a_stored_network_policy_can_be_changed(void **st
 }
 
 /* What was there before is walked in as much memory as a request has. */
+#define BACKEND(host, port)                                                \
+	"{\"rules\":[{\"host\":\"" host                                    \
+	"\",\"http\":{\"paths\":[{\"path\":\"/\",\"pathType\":\"Prefix\"," \
+	"\"backend\":{\"service\":{\"name\":\"s\",\"port\":{" port "}}}}]}}]}"
+
+static void test_builtin_check__a_stored_ingress_can_be_changed(void **state)
+{
+	(void)state;
+	static const struct update updates[] = {
+		{BACKEND("a.b", "\"name\":\"HTTP_PORT\""), BACKEND("c.d", "\"name\":\"HTTP_PORT\""),
+		 NULL},
+		{BACKEND("a.b", "\"number\":70000"), BACKEND("c.d", "\"number\":70000"), NULL},
+		{BACKEND("a.b", ""), BACKEND("c.d", ""), NULL},
+		{BACKEND("a.b", "\"number\":80"), BACKEND("a.b", "\"number\":70000"),
+		 "spec.rules[0].http.paths[0].backend.service.port.number"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(updates); i++)
+		expect("networking.k8s.io", "ingresses", &updates[i]);
+}
+
 static void test_builtin_check__a_large_deployment_is_refused(void **state)
 {
 	(void)state;
@@ -133,6 +156,7 @@ int main(void)
 		cmocka_unit_test(test_builtin_check__a_default_is_no_change_of_a_job),
 		cmocka_unit_test(test_builtin_check__a_stored_cron_job_can_be_suspended),
 		cmocka_unit_test(test_builtin_check__a_stored_network_policy_can_be_changed),
+		cmocka_unit_test(test_builtin_check__a_stored_ingress_can_be_changed),
 		cmocka_unit_test(test_builtin_check__a_large_deployment_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
