@@ -21,17 +21,22 @@ static size_t taken(struct queue *q)
 	return n;
 }
 
+static struct manager *make(const struct work_fixture *f)
+{
+	const struct manager_config c = {.loop = f->loop,
+					 .client = f->client,
+					 .audit = f->audit,
+					 .db = f->db,
+					 .same_process = true};
+	return manager_new(&c);
+}
+
 static void test_manager__a_controller_has_a_bound_for_its_keys(void **state)
 {
 	(void)state;
 	struct work_fixture f;
 	work_fixture_init(&f);
-	const struct manager_config c = {.loop = f.loop,
-					 .client = f.client,
-					 .audit = f.audit,
-					 .db = f.db,
-					 .same_process = true};
-	struct manager *m = manager_new(&c);
+	struct manager *m = make(&f);
 	size_t n_sources = 0;
 	assert_true(m->n_workers > 5);
 	for (size_t i = 0; i < m->n_workers; i++) {
@@ -54,12 +59,7 @@ static void test_manager__a_rollout_is_not_missing_before_the_list_has_come(void
 	(void)state;
 	struct work_fixture f;
 	work_fixture_init(&f);
-	const struct manager_config c = {.loop = f.loop,
-					 .client = f.client,
-					 .audit = f.audit,
-					 .db = f.db,
-					 .same_process = true};
-	struct manager *m = manager_new(&c);
+	struct manager *m = make(&f);
 	struct arena *a = arena_new(1 << 16);
 	const struct informer_config ic = {.client = f.client,
 					   .resource = {"g", "v1", "rollouts", "Rollout", false}};

@@ -8,7 +8,7 @@
 #include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/condition.h"
-#include "tests/lib/view_fake.h"
+#include "tests/lib/strategy_fake.h"
 
 #define SINCE "2023-11-14T22:00:00Z"
 #define NOW   "2023-11-14T22:13:20Z"
@@ -35,15 +35,8 @@ static void begin(struct world *w, const char *app, const char *status)
 		.version = "2.0.0"};
 	w->former = (struct strategy_ref){.o = w->ref.o, .name = "f", .version = "1.0.0"};
 	w->app = (struct app){.name = "etcd", .o = view_fake_obj(&w->f, app)};
-	w->s = (struct strategy_pass){.v = &w->f.view,
-				      .plan = view_fake_plan(&w->f),
-				      .app = &w->app,
-				      .ref = &w->ref,
-				      .was = PHASE_PENDING,
-				      .phase = PHASE_PENDING,
-				      .conditions = obj_keep(w->f.a, obj_list()),
-				      .steps = obj_keep(w->f.a, obj_list()),
-				      .revision = 4};
+	w->s = strategy_fake(&w->f, &w->app, &w->ref);
+	w->s.revision = 4;
 }
 
 static const char *part(const struct world *w, const char *type, const char *field)

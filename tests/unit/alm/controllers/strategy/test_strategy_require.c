@@ -7,7 +7,7 @@
 #include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/condition.h"
-#include "tests/lib/view_fake.h"
+#include "tests/lib/strategy_fake.h"
 
 #define OBJECT(name) "{\"kind\":\"Object\",\"ref\":\"Secret/n/" name "\"}"
 #define PERMISSION                                                                                \
@@ -34,15 +34,7 @@ static void begin(struct world *w, const char *requirements)
 		.name = "s",
 		.version = "1.0.0"};
 	w->app = (struct app){.name = "etcd", .o = w->ref.o, .account = {.user = "them"}};
-	w->s = (struct strategy_pass){.v = &w->f.view,
-				      .plan = view_fake_plan(&w->f),
-				      .app = &w->app,
-				      .ref = &w->ref,
-				      .was = PHASE_PENDING,
-				      .phase = PHASE_PENDING,
-				      .conditions = obj_keep(w->f.a, obj_list()),
-				      .steps = obj_keep(w->f.a, obj_list()),
-				      .revision = 1};
+	w->s = strategy_fake(&w->f, &w->app, &w->ref);
 }
 
 static enum ensured run(struct world *w)

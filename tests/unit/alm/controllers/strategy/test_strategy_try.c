@@ -10,7 +10,7 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
-#include "tests/lib/view_fake.h"
+#include "tests/lib/strategy_fake.h"
 
 #define MANY 300
 #define CRD(group, kind)                                                                       \
@@ -68,16 +68,8 @@ static void begin(struct world *w, const char *crd, const char *live, size_t n)
 					   .version = "1.0.0",
 					   .entries = w->entries,
 					   .n = n + 1};
-	w->s = (struct strategy_pass){.v = &w->f.view,
-				      .plan = view_fake_plan(&w->f),
-				      .app = &w->app,
-				      .ref = &w->ref,
-				      .was = PHASE_PENDING,
-				      .phase = PHASE_PENDING,
-				      .conditions = obj_keep(w->f.a, obj_list()),
-				      .steps = obj_keep(w->f.a, obj_list()),
-				      .install = &w->install,
-				      .revision = 1};
+	w->s = strategy_fake(&w->f, &w->app, &w->ref);
+	w->s.install = &w->install;
 }
 
 static enum ensured try_back(struct world *w, const char **why)
