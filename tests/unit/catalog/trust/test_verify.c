@@ -423,6 +423,7 @@ static void test_verify__a_large_payload_of_cosign_is_refused(void **state)
 			over ? -E_LIMIT : -E_INVALID);
 		strbuf_addc(&b, ' ');
 	}
+	pubkey_free(mem_unconst(key));
 }
 
 static void test_verify__no_change_of_cosign_is_accepted(void **state)
