@@ -37,13 +37,18 @@ static void observe(struct executor_run *r, const struct resource *res, const st
 static const struct resource events = {
 	.group = "", .version = "v1", .plural = "events", .kind = "Event", .namespaced = true};
 
+static const struct obj *event_subject(const struct action *a)
+{
+	return a->event_of ? a->event_of : a->subject;
+}
+
 /* Written twice it is one: the row's place in the log is in its name. */
 static struct obj *row_event(struct executor *x, const struct action *a, int64_t seq,
 			     const char *tail)
 {
 	char number[32];
 	const struct event_text t = {a->event_type, a->reason, a->message, tail};
-	struct obj *o = event_about(a->subject, &t, loop_now(x->c.loop));
+	struct obj *o = event_about(event_subject(a), &t, loop_now(x->c.loop));
 	snprintf(number, sizeof(number), "%lld", (long long)seq);
 	meta_set_annotation(o, "app.coreos.com/audit-seq", number);
 	return o;
@@ -62,7 +67,8 @@ static void write_event(struct executor *x, const struct action *a, int64_t seq,
 	if (!a->event_type)
 		return;
 	CLEANUP(obj_unrefp) struct obj *o = row_event(x, a, seq, tail);
-	client_create(x->c.client, &events, event_namespace(a->subject), o, NULL, event_written, x);
+	client_create(x->c.client, &events, event_namespace(event_subject(a)), o, NULL,
+		      event_written, x);
 }
 
 void write_row_event(struct executor_run *r, struct action *a)

@@ -78,10 +78,11 @@ struct action {
 	const struct obj *inputs; /* ACT_ROW: what the decision read, kept as a blob; NULL: none */
 	/* ACT_ROW, ACT_STATUS */
 	const char *row_type, *reason, *message,
-		*key;              /* key: digest of the outcome; equal: no entry */
-	const struct obj *subject; /* the object the entry is about */
-	const char *chain;         /* of causes, which it joins: chain.h */
-	bool advances;             /* later entries of the chain have it as cause */
+		*key;               /* key: digest of the outcome; equal: no entry */
+	const struct obj *subject;  /* the object the entry is about */
+	const struct obj *event_of; /* whom its Event is about; NULL: the subject */
+	const char *chain;          /* of causes, which it joins: chain.h */
+	bool advances;              /* later entries of the chain have it as cause */
 	const char
 		*event_type; /* "Normal", "Warning"; NULL: no Event. Of an entry: when it is new */
 	int64_t seq;         /* ACT_ROW: set by the executor; 0: there is such an entry already */

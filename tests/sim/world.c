@@ -575,12 +575,15 @@ static void got_done(void *arg, const struct error *err UNUSED)
 	((struct got *)arg)->done = true;
 }
 
-int world_get(struct world *w, const char *target, struct obj **ret, struct error *err)
+int world_send(struct world *w, const char *method, const char *target, const char *body,
+	       struct obj **ret, struct error *err)
 {
 	static const struct transport_events events = {
 		.head = got_head, .data = got_data, .done = got_done};
 	struct got g = {.body = STRBUF_INIT(BODY_BYTES_MAX)};
-	struct transport_request r = {.method = "GET", .target = target};
+	struct transport_request r = {.method = method, .target = target, .body = str_of(body)};
+	if (body)
+		http_header_add(&r.headers, "Content-Type", "application/merge-patch+json");
 	transport_start(w->user_transport, &r, &events, &g);
 	int64_t until = w->sim.mono_ns + NS_PER_MIN;
 	while (!g.done && sim_step(&w->sim, until))
@@ -590,6 +593,11 @@ int world_get(struct world *w, const char *target, struct obj **ret, struct erro
 		result = -err->code;
 	strbuf_release(&g.body);
 	return result;
+}
+
+int world_get(struct world *w, const char *target, struct obj **ret, struct error *err)
+{
+	return world_send(w, "GET", target, NULL, ret, err);
 }
 
 static bool user_is_through(const struct world *w)

@@ -157,7 +157,10 @@ void world_fail(struct world *w, const char *fmt, ...) PRINTF(2, 3);
 /* No fault strikes in this run. */
 bool world_is_faultless(const struct world *w);
 
-/* GET of a target by the user, outside of any fault: status, and the body in ret (owned). */
+/* A request of the user, outside of any fault: status, and what a 200 says in ret (owned). body: a merge patch; NULL:
+ * none. */
+int world_send(struct world *w, const char *method, const char *target, const char *body,
+	       struct obj **ret, struct error *err);
 int world_get(struct world *w, const char *target, struct obj **ret, struct error *err);
 void world_put_file(struct world *w, const char *name, struct str bytes); /* STR_NONE: removes */
 

@@ -41,26 +41,45 @@ static bool owner_bundle(const struct obj *o, struct owner_ref *ret)
 	return meta_owner(o, 0, ret) && cstr_eq(ret->kind, "Bundle");
 }
 
-static bool is_ours(const struct install_pass *s, const struct obj *o)
+static bool is_owned(const struct install_pass *s, const struct obj *o)
 {
 	struct owner_ref owner;
-	return s->bundle && cstr_eq(meta_namespace(o), INSTALL_NAMESPACE) &&
-	       owner_bundle(o, &owner) && cstr_eq(owner.uid, meta_uid(s->bundle));
+	return s->bundle && owner_bundle(o, &owner) && cstr_eq(owner.uid, meta_uid(s->bundle));
 }
 
-/* Nobody acts on it. Of one whose Bundle is gone, it goes by itself. */
+/* The Bundle was deleted, this one was left (--cascade=orphan), and it was made again. */
+static bool is_left(const struct install_pass *s, const struct obj *o)
+{
+	const struct obj *list = obj_path(o, "metadata.managedFields");
+	bool told = false;
+	for (size_t i = 0; i < obj_len(list); i++)
+		told |= cstr_eq(obj_str(obj_at(list, i), "manager"), CLIENT_FIELD_MANAGER);
+	return s->bundle && told && !obj_len(obj_path(o, "metadata.ownerReferences")) &&
+	       cstr_eq(obj_str(o, "spec.bundle"), s->key);
+}
+
+static bool is_ours(const struct install_pass *s, const struct obj *o)
+{
+	return cstr_eq(meta_namespace(o), INSTALL_NAMESPACE) && (is_owned(s, o) || is_left(s, o));
+}
+
+/* Nobody acts on it. Of one whose Bundle is gone, it goes by itself. The Event is of the Bundle: those of objects
+ * without a namespace are where ALM may write them. */
 static void tell_ignored(const struct install_pass *s, const struct obj *o)
 {
 	struct owner_ref owner;
 	if (owner_bundle(o, &owner) && cstr_eq(meta_namespace(o), INSTALL_NAMESPACE))
 		return;
 	struct obj *body = obj_map();
-	const char *text = "ALM alone makes Installs: this one does nothing; a push to the "
-			   "branch of a Bundle rolls out";
+	const char *text = arena_fmt(s->v->a,
+				     "ALM alone makes Installs: %s/%s does nothing; a push to the "
+				     "branch of a Bundle rolls out",
+				     meta_namespace(o), meta_name(o));
 	obj_set_str(body, "message", text);
 	struct action *x = plan_row(s->plan, "Observe", o, "InstallIgnored", meta_uid(o), body);
 	x->message = text;
 	x->event_type = "Warning";
+	x->event_of = s->bundle;
 }
 
 static int install_begin(const struct view *v, const char *key, struct plan *plan,
@@ -115,7 +134,6 @@ static enum ensured await_put_back(const struct install_pass *s, const struct ob
 	return plan_await(s->plan, repairs_wait(s->v, o, INSTALL_NAMESPACE));
 }
 
-/* The Event is of the Bundle: those of objects without a namespace are where ALM may write them. */
 static void put_back(const struct install_pass *s, const struct obj *o, struct action *x,
 		     const char *what)
 {
@@ -192,6 +210,19 @@ static const char *revision_text(const struct install_pass *s)
 					       : arena_fmt(s->v->a, "git:%s", commit);
 }
 
+static struct obj *owners(const struct install_pass *s)
+{
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	const struct owner_ref owner = {.api_version = meta_api_version(s->bundle),
+					.kind = meta_kind(s->bundle),
+					.name = meta_name(s->bundle),
+					.uid = meta_uid(s->bundle),
+					.controller = true};
+	obj_set(o, "metadata", obj_map());
+	meta_add_owner(o, &owner);
+	return obj_ref(obj_path(o, "metadata.ownerReferences"));
+}
+
 static int install_leave(const struct view *v, const char *key, struct plan *plan,
 			 struct error *err)
 {
@@ -201,6 +232,12 @@ static int install_leave(const struct view *v, const char *key, struct plan *pla
 	const struct install_pass *s = *v->pass;
 	for (size_t i = 0; i < s->n; i++) {
 		const struct obj *o = s->others[i];
+		if (!is_owned(s, o) && !meta_is_deleting(o)) {
+			struct obj *taken = obj_map();
+			obj_set_path(taken, "metadata.ownerReferences", owners(s));
+			write_spec(s, o, taken, false);
+			continue;
+		}
 		const struct install_of x = of(s, o);
 		struct obj *status = s->name && !meta_is_deleting(o)
 					     ? install_supersede(&x, revision_text(s))
@@ -253,19 +290,6 @@ static int install_forget(const struct view *v, const char *key, struct plan *pl
 
 /* --- the one that there is --- */
 
-static struct obj *owners(const struct install_pass *s)
-{
-	CLEANUP(obj_unrefp) struct obj *o = obj_map();
-	const struct owner_ref owner = {.api_version = meta_api_version(s->bundle),
-					.kind = meta_kind(s->bundle),
-					.name = meta_name(s->bundle),
-					.uid = meta_uid(s->bundle),
-					.controller = true};
-	obj_set(o, "metadata", obj_map());
-	meta_add_owner(o, &owner);
-	return obj_ref(obj_path(o, "metadata.ownerReferences"));
-}
-
 /* With the namespace, where that is not there. It is left when all are gone: others may have put things there. */
 static void create(const struct install_pass *s, struct obj *spec)
 {
@@ -311,7 +335,7 @@ static enum ensured ensure_spec(const struct install_pass *s, const struct obj *
 	struct obj *patch = obj_map();
 	bool is_told = obj_i64(s->live, "status.attempt", 0) == obj_i64(status, "attempt", 0) &&
 		       cstr_eq(obj_str(s->live, "status.revision"), obj_str(status, "revision"));
-	bool is_lost = !is_ours(s, s->live), differs = !obj_equal(obj_get(s->live, "spec"), spec);
+	bool is_lost = !is_owned(s, s->live), differs = !obj_equal(obj_get(s->live, "spec"), spec);
 	if (is_lost)
 		obj_set_path(patch, "metadata.ownerReferences", owners(s));
 	if (differs) {

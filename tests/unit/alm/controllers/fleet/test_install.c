@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/client/client.h"
 #include "alm/controllers/app/controllers.h"
 #include "alm/controllers/fleet/install_of.h"
 #include "alm/engine/controller.h"
@@ -334,6 +335,12 @@ static void test_install__one_that_was_made_by_hand(void **state)
 	show(&x, "Install", WATCH_INSTALL);
 	assert_int_equal(pass(&x), 2);
 	assert_int_equal(told(&x, "InstallIgnored"), 1);
+	for (const struct action *a = x.u.f.plan.head; a; a = a->next)
+		if (cstr_eq(a->reason, "InstallIgnored")) {
+			assert_string_equal(meta_kind(a->subject), "Install");
+			assert_string_equal(meta_kind(a->event_of), "Bundle");
+			assert_non_null(strstr(a->message, "default/mine does nothing"));
+		}
 	(void)settle(&x);
 	assert_null(obj_get(install(&x, "mine"), "status"));
 	/* and of the name of a run: it is none */
@@ -346,6 +353,41 @@ static void test_install__one_that_was_made_by_hand(void **state)
 	assert_string_equal(settle(&x), "pending Planning - 1/1 c0ffee alice: first");
 	assert_true(meta_is_owned_by(install(&x, NULL), "u"));
 	unit_fixture_release(&x.u);
+}
+
+/* The Bundle was deleted, they were not, and it was made again. */
+static void test_install__those_left_are_taken_over(void **state)
+{
+	static const struct {
+		const char *ns, *manager;
+		bool taken;
+	} rows[] = {
+		{INSTALL_NAMESPACE, CLIENT_FIELD_MANAGER, true},
+		{INSTALL_NAMESPACE, "kubectl", false},
+		{"default", CLIENT_FIELD_MANAGER, false},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture x;
+		fixture_init(&x);
+		(void)settle(&x);
+		view_fake_live(
+			&x.u.f,
+			arena_fmt(x.u.a,
+				  "{\"apiVersion\": \"store.app.coreos.com/v1\", \"kind\": "
+				  "\"Install\", \"metadata\": {\"name\": \"old\", \"namespace\": "
+				  "\"%s\", \"uid\": \"o\", \"managedFields\": [{\"manager\": "
+				  "\"%s\"}]}, \"spec\": {\"bundle\": \"b\"}, \"status\": "
+				  "{\"state\": \"Succeeded\", \"phase\": \"completed\"}}",
+				  rows[i].ns, rows[i].manager));
+		show(&x, "Install", WATCH_INSTALL);
+		(void)pass(&x);
+		assert_int_equal(told(&x, "InstallIgnored"), !rows[i].taken);
+		(void)settle(&x);
+		assert_int_equal(meta_is_owned_by(install(&x, "old"), "u"), rows[i].taken);
+		assert_string_equal(obj_str(install(&x, "old"), "status.state"), "Succeeded");
+		unit_fixture_release(&x.u);
+	}
 }
 
 static void test_install__the_bundle_goes(void **state)
@@ -410,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_install__what_others_add_goes),
 		cmocka_unit_test(test_install__what_others_delete_is_made_anew_and_not_for_ever),
 		cmocka_unit_test(test_install__one_that_was_made_by_hand),
+		cmocka_unit_test(test_install__those_left_are_taken_over),
 		cmocka_unit_test(test_install__the_bundle_goes),
 		cmocka_unit_test(test_install__its_namespace_goes),
 	};
