@@ -47,7 +47,7 @@ static struct fight *state(struct world *w)
 {
 	if (!w->noted) {
 		struct fight *f = xcalloc(1, sizeof(*f));
-		*f = (struct fight){.quick_left = 60, .slow_left = 150, .patience = 180};
+		*f = (struct fight){.quick_left = 60, .slow_left = 180, .patience = 180};
 		w->noted = (char *)f;
 	}
 	return (struct fight *)w->noted;
