@@ -433,10 +433,9 @@ int sandbox_process_new(struct loop *l, const struct sandbox_config *c, struct s
 	s->fd = -1;
 	s->settle = (struct task){.fn = settle, .arg = s};
 	TAILQ_INIT(&s->runs);
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	s->running_max = cores < 1 ? 1 : (size_t)cores;
-	if (s->running_max > SANDBOX_CHILDREN_MAX)
-		s->running_max = SANDBOX_CHILDREN_MAX;
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t cores = online < 1 ? 1 : (size_t)online;
+	s->running_max = cores < SANDBOX_CHILDREN_MAX ? cores : SANDBOX_CHILDREN_MAX;
 	int r = zygote_start(s, err);
 	if (r < 0)
 		return r;

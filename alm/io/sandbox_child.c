@@ -143,17 +143,6 @@ bool sandbox_lock_in(const struct sandbox_limits *l)
 
 /* The child */
 
-static bool write_all(const void *p, size_t n)
-{
-	for (size_t done = 0; done < n;) {
-		ssize_t r = write(OUTPUT_FD, (const char *)p + done, n - done);
-		if (r <= 0)
-			return false;
-		done += (size_t)r;
-	}
-	return true;
-}
-
 /* Room for the input; with a file so that the file, which is mapped, follows it at once. */
 static char *make_room(size_t n, size_t file)
 {
@@ -166,16 +155,6 @@ static char *make_room(size_t n, size_t file)
 	    mmap(p + front, file, PROT_READ, MAP_PRIVATE | MAP_FIXED, FILE_FD, 0) == MAP_FAILED)
 		return NULL;
 	return p + front - n;
-}
-
-static void read_input(char *p, size_t n)
-{
-	for (size_t done = 0; done < n;) {
-		ssize_t r = read(INPUT_FD, p + done, n - done);
-		if (r <= 0)
-			_exit(1);
-		done += (size_t)r;
-	}
 }
 
 /* The three come in this order into the lowest free places, so mostly they are there already. */
@@ -215,7 +194,8 @@ static _Noreturn void child_main(struct zygote *z, const struct sandbox_order *o
 	limits.memory_bytes += file;
 	if (!room || !lock_in(z, &limits))
 		_exit(SANDBOX_EXIT_UNLOCKED);
-	read_input(room, n);
+	if (!child_read_all(INPUT_FD, room, n))
+		_exit(1);
 	struct str input = {room, n + file};
 	struct strbuf output = STRBUF_INIT(o->limits.output_bytes);
 	struct error err = ERROR_INIT;
@@ -225,8 +205,9 @@ static _Noreturn void child_main(struct zygote *z, const struct sandbox_order *o
 	struct sandbox_verdict v = {0};
 	if (r < 0)
 		v = (struct sandbox_verdict){.code = err.code, .reason = (int32_t)err.reason};
-	bool ok = write_all(&v, sizeof(v)) &&
-		  (r < 0 ? write_all(err.msg, strlen(err.msg)) : write_all(output.buf, output.len));
+	struct str said = r < 0 ? str_of(err.msg) : strbuf_str(&output);
+	bool ok = child_write_all(OUTPUT_FD, &v, sizeof(v)) &&
+		  child_write_all(OUTPUT_FD, said.ptr, said.len);
 	_exit(ok ? 0 : 1);
 }
 

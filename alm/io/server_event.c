@@ -65,7 +65,7 @@ static struct bufferevent *wrap(struct server *s, evutil_socket_t fd)
 static void print_network(const struct sockaddr *sa, socklen_t len, char *out, size_t size)
 {
 	struct sockaddr_in6 six;
-	if (sa->sa_family == AF_INET6 && len >= sizeof(six)) {
+	if (sa->sa_family == AF_INET6) {
 		memcpy(&six, sa, sizeof(six));
 		if (!IN6_IS_ADDR_V4MAPPED(&six.sin6_addr))
 			memset(six.sin6_addr.s6_addr + 8, 0, 8);

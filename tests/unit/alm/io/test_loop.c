@@ -237,9 +237,41 @@ static void test_loop__a_changed_folder_is_told_once_a_turn(void **state)
 	loop_turn(l);
 	assert_int_equal(n, 1);
 	dir_watch_free(w);
+	assert_ok(file_write_new(path, STR("x"), 0600, &err), &err);
+	assert_null(loop_watch_dir(l, path, count, &n, &err));
+	assert_int_equal(err.code, E_IO);
+	assert_true(cstr_has_prefix(err.msg, path) && strstr(err.msg, " cannot be watched: "));
+	assert_ok(file_remove(path, &err), &err);
 	rmdir(dir);
 	assert_null(loop_watch_dir(l, dir, count, &n, &err));
 	assert_int_equal(err.code, E_NOTFOUND);
+	loop_turn(l);
+	assert_int_equal(n, 1);
+}
+
+/* A descriptor may have any number: that of the input, if it is closed. */
+static void test_loop__a_folder_is_watched_without_an_input(void **state)
+{
+	(void)state;
+	CLEANUP(loop_freep) struct loop *l = loop_event_new();
+	char dir[] = "/tmp/alm-test-loop-XXXXXX", path[64];
+	struct error err = ERROR_INIT;
+	int n = 0, kept = dup(0);
+	assert_non_null(mkdtemp(dir));
+	(void)close(0);
+	struct dir_watch *w = loop_watch_dir(l, dir, count, &n, &err);
+	if (!w)
+		fail_msg("%s", err.msg);
+	snprintf(path, sizeof(path), "%s/a", dir);
+	assert_ok(file_write_new(path, STR("x"), 0600, &err), &err);
+	loop_turn(l);
+	loop_turn(l);
+	assert_int_equal(n, 1);
+	dir_watch_free(w);
+	assert_true(kept < 0 || dup2(kept, 0) == 0);
+	(void)close(kept);
+	assert_ok(file_remove(path, &err), &err);
+	assert_int_equal(rmdir(dir), 0);
 }
 
 static void test_loop__random_below_is_below(void **state)
@@ -266,6 +298,7 @@ int main(void)
 		cmocka_unit_test(test_loop__signals_arrive_in_the_loop),
 		cmocka_unit_test(test_loop__io_without_end_lets_timers_tasks_and_signals_through),
 		cmocka_unit_test(test_loop__a_changed_folder_is_told_once_a_turn),
+		cmocka_unit_test(test_loop__a_folder_is_watched_without_an_input),
 		cmocka_unit_test(test_loop__random_below_is_below),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

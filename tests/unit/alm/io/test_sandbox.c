@@ -468,6 +468,102 @@ static void test_sandbox__runs_queue_and_may_be_cancelled(void **state)
 	loop_turn(f->loop);
 }
 
+/* The first that a process has forked and that lives; 0: none. */
+static pid_t child_of(pid_t parent)
+{
+	char path[64], text[64] = "";
+	int64_t pid = 0;
+	struct str word, rest;
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent, (int)parent);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	(void)!read(fd, text, sizeof(text) - 1);
+	(void)close(fd);
+	str_cut(str_of(text), ' ', &word, &rest);
+	return str_parse_i64(word, &pid) ? (pid_t)pid : 0;
+}
+
+/* One that runs, and the zygote. */
+static struct sandbox_run *begin_spinning(struct fixture *f, pid_t *ret_zygote)
+{
+	struct sandbox_run *r = sandbox_run(f->sandbox, "spin", STR_NONE, NULL, on_done, f);
+	*ret_zygote = child_of(getpid());
+	assert_true(*ret_zygote > 1);
+	for (int i = 0; i < 100000 && !child_of(*ret_zygote); i++) {
+		loop_turn(f->loop);
+		(void)usleep(1000);
+	}
+	assert_true(child_of(*ret_zygote) > 1);
+	return r;
+}
+
+/* What a terminal sends to all of its processes is for the parent to act on. */
+static void test_sandbox__signals_of_a_terminal_end_nothing(void **state)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct fixture *f = *state;
+	pid_t zygote;
+	struct sandbox_run *r = begin_spinning(f, &zygote);
+	for (size_t i = 0; i < ARRAY_LEN(signals); i++) {
+		assert_int_equal(kill(zygote, signals[i]), 0);
+		assert_int_equal(run(f, "upper", STR("ok"), (struct sandbox_limits){0}), 0);
+		assert_string_equal(f->output.buf, "OK");
+		assert_int_equal(f->n_done, (int)i + 1); /* spin goes on */
+	}
+	assert_int_equal(child_of(getpid()), zygote);
+	sandbox_cancel(f->sandbox, r);
+}
+
+/* What it ran is lost, what waited is not. */
+static void test_sandbox__a_zygote_that_dies_is_forked_again(void **state)
+{
+	struct fixture *f = *state;
+	pid_t zygote;
+	for (int i = 0; i < 2; i++) {
+		begin_spinning(f, &zygote);
+		int n = f->n_done;
+		assert_int_equal(kill(zygote, SIGKILL), 0);
+		assert_true(turn_until(f->loop, &f->n_done, n + 1));
+		assert_int_equal(f->failed.code, E_INTERNAL);
+		assert_string_equal(f->failed.msg, "the sandbox process died");
+		assert_int_equal(run(f, "upper", STR("ok"), (struct sandbox_limits){0}), 0);
+		assert_string_equal(f->output.buf, "OK");
+		assert_int_not_equal(child_of(getpid()), zygote);
+	}
+}
+
+/* A done callback may begin the next one, or cancel those that wait; each is told once. */
+static void on_done_begin(void *arg, struct str output, const struct error *err)
+{
+	struct fixture *f = arg;
+	on_done(arg, output, err);
+	if (f->n_done < 4)
+		sandbox_run(f->sandbox, "upper", STR("x"), NULL, on_done_begin, f);
+}
+
+static void test_sandbox__a_done_begins_the_next_one(void **state)
+{
+	struct fixture *f = *state;
+	for (int inlined = 0; inlined < 2; inlined++) {
+		if (inlined) {
+			sandbox_free(f->sandbox);
+			f->sandbox = sandbox_inline_new(f->loop, jobs);
+		}
+		f->n_done = 0;
+		sandbox_run(f->sandbox, "upper", STR("x"), NULL, on_done_begin, f);
+		assert_true(turn_until(f->loop, &f->n_done, 4));
+		for (int i = 0; i < 5; i++)
+			loop_turn(f->loop);
+		assert_int_equal(f->n_done, 4);
+	}
+	/* those that were told are not freed with the sandbox once more, nor told again */
+	sandbox_free(f->sandbox);
+	f->sandbox = NULL;
+	for (int i = 0; i < 5; i++)
+		loop_turn(f->loop);
+	assert_int_equal(f->n_done, 4);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -484,6 +580,9 @@ int main(void)
 		TEST(test_sandbox__a_row_prepares_before_the_doors_close),
 		cmocka_unit_test(test_sandbox__fork_serves_and_survives),
 		TEST(test_sandbox__runs_queue_and_may_be_cancelled),
+		TEST(test_sandbox__signals_of_a_terminal_end_nothing),
+		TEST(test_sandbox__a_zygote_that_dies_is_forked_again),
+		TEST(test_sandbox__a_done_begins_the_next_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
