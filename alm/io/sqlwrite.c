@@ -79,7 +79,6 @@ static int open_file(const char *path, sqlite3 **ret, struct watch *w, struct er
 		NULL);
 	if (rc != SQLITE_OK)
 		return db_copy_failed(path, rc, err);
-	sqlite3_limit(*ret, SQLITE_LIMIT_ATTACHED, 0);
 	sqlite3_db_config(*ret, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
 	sqlite3_db_config(*ret, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)NULL);
 	sqlite3_exec(*ret, "PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON", NULL, NULL,

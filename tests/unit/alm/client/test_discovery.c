@@ -30,6 +30,7 @@ static void teardown(struct fixture *f)
 {
 	assert_int_equal(fake_unused(f->fake), 0);
 	discovery_free(f->discovery);
+	assert_int_equal(fake_open(f->fake), 0);
 	client_free(f->client);
 	transport_fake_free(f->fake);
 	loop_free(f->loop);
@@ -171,6 +172,56 @@ static void test_discovery__legacy_with_a_failed_group(void **state)
 	teardown(&f);
 }
 
+/* What it says becomes paths: no name, no request. */
+static void test_discovery__a_legacy_list_may_say_anything(void **state)
+{
+	(void)state;
+	struct fixture f;
+	size_t n;
+	setup(&f);
+	fake_answer(f.fake, "GET", "/api", 200,
+		    "{\"kind\":\"APIVersions\",\"versions\":[\"../v1\",7,null,\"v1\"]}");
+	fake_answer(f.fake, "GET", "/apis", 200,
+		    "{\"kind\":\"APIGroupList\",\"groups\":["
+		    "{\"versions\":[{\"groupVersion\":\"nameless.io/v1\"}],"
+		    "\"preferredVersion\":{\"groupVersion\":\"nameless.io/v1\"}},"
+		    "{\"name\":7},7,null,{\"name\":\"empty.io\"},"
+		    "{\"name\":\"bad.io\",\"versions\":[{\"groupVersion\":\"../x\"},"
+		    "{\"groupVersion\":\"bad.io/..\"},{\"groupVersion\":\"v1\"},{},7],"
+		    "\"preferredVersion\":{\"groupVersion\":\"bad.io\"}},"
+		    "{\"name\":\"g.io\",\"versions\":[{\"groupVersion\":\"g.io/v1\"}]}]}");
+	fake_answer(f.fake, "GET", "/api/v1", 200,
+		    "{\"groupVersion\":\"v1\",\"resources\":[{\"kind\":\"NoName\"},"
+		    "{\"name\":\"pods\",\"kind\":\"Pod\"},7]}");
+	fake_answer(f.fake, "GET", "/apis/g.io/v1", 200, "{\"resources\":[{\"name\":\"x\"}]}");
+	discovery_refresh(f.discovery, on_refreshed, &f);
+	loop_fake_settle(f.loop);
+	assert_int_equal(f.n, 1);
+	assert_int_equal(f.err.code, 0);
+	assert_int_equal(fake_count(f.fake), 4);
+	discovery_all(f.discovery, &n);
+	assert_int_equal(n, 1);
+	assert_name(&f, "pods", "pods.v1.");
+	teardown(&f);
+}
+
+static void test_discovery__a_cluster_with_nothing(void **state)
+{
+	(void)state;
+	struct fixture f;
+	size_t n = 7;
+	setup(&f);
+	fake_answer(f.fake, "GET", "/api", 200, LIST(""));
+	fake_answer(f.fake, "GET", "/apis", 200, LIST(""));
+	discovery_refresh(f.discovery, on_refreshed, &f);
+	loop_fake_settle(f.loop);
+	assert_int_equal(f.err.code, 0);
+	discovery_all(f.discovery, &n);
+	assert_int_equal(n, 0);
+	assert_name(&f, "pods", "");
+	teardown(&f);
+}
+
 static void test_discovery__reads_again_once_on_no_match(void **state)
 {
 	(void)state;
@@ -216,6 +267,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_discovery__aggregated),
 		cmocka_unit_test(test_discovery__legacy_with_a_failed_group),
+		cmocka_unit_test(test_discovery__a_legacy_list_may_say_anything),
+		cmocka_unit_test(test_discovery__a_cluster_with_nothing),
 		cmocka_unit_test(test_discovery__reads_again_once_on_no_match),
 		cmocka_unit_test(test_discovery__a_failed_reading_keeps_the_cache),
 	};

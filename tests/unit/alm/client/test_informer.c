@@ -6,6 +6,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
+#include "alm/base/log.h"
 #include "alm/base/strbuf.h"
 #include "alm/client/informer.h"
 #include "alm/obj/json.h"
@@ -68,6 +69,7 @@ static void teardown(struct fixture *f)
 	if (fake_unused(f->fake))
 		fail_msg("%zu rows unused", fake_unused(f->fake));
 	informer_free(f->informer);
+	assert_int_equal(fake_open(f->fake), 0); /* what is under way ends with it */
 	client_free(f->client);
 	transport_fake_free(f->fake);
 	loop_free(f->loop);
@@ -263,6 +265,65 @@ static void test_informer__own_writes_show_at_once(void **state)
 	teardown(&f);
 }
 
+/* Its new labels are not those of the selector: the watch says that it went, at the revision of the write, and the
+ * write's answer, which comes later, does not bring it back. */
+static void test_informer__an_own_write_that_leaves_the_selector_stays_away(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f, "a=b", false);
+	fake_answer(f.fake, "GET", LIST "&labelSelector=a%3Db", 200,
+		    PAGE("10", OBJ("a", "ua", "3")));
+	fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200, "");
+	loop_fake_settle(f.loop);
+	fake_push(f.fake, EVENT("DELETED", OBJ("a", "ua", "12")));
+	observe(&f, OBJ("a", "ua", "11"));
+	observe(&f, OBJ("a", "ua", "12"));
+	assert_log(&f, "+a S -a ");
+	observe(&f, OBJ("a", "ua", "13"));
+	assert_log(&f, "+a ");
+	teardown(&f);
+}
+
+static void keep_lines(void *arg, const char *line)
+{
+	strbuf_addf(arg, "%s\n", line);
+}
+
+/* Once, at the second time: the first may be a connection that ended, and a kind may come later. */
+static void test_informer__what_cannot_be_read_is_told_once(void **state)
+{
+	(void)state;
+	static const struct {
+		int status, n;
+		const char *want;
+	} rows[] = {
+		{403, 1, ""},
+		{403, 2,
+		 "\"a resource cannot be read, its cache is old\" resource=configmaps error=no\n"},
+		{403, 4,
+		 "\"a resource cannot be read, its cache is old\" resource=configmaps error=no\n"},
+		{404, 3, ""},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+		CLEANUP(strbuf_release) struct strbuf lines = STRBUF_INIT(STRBUF_SMALL);
+		setup(&f, NULL, false);
+		for (int n = 0; n < rows[i].n; n++)
+			fake_answer(f.fake, "GET", LIST, rows[i].status, "{\"message\":\"no\"}");
+		fake_answer(f.fake, "GET", LIST, 200, PAGE("10", ""));
+		fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200, "");
+		log_divert(keep_lines, &lines);
+		loop_fake_run(f.loop, 300 * NS_PER_S);
+		log_divert(NULL, NULL);
+		const char *told = strstr(lines.buf, rows[i].want);
+		if (!told || (!*rows[i].want && lines.len) ||
+		    (lines.len && strchr(lines.buf, '\n') != lines.buf + lines.len - 1))
+			fail_msg("%d %d: %s", rows[i].status, rows[i].n, lines.buf);
+		teardown(&f);
+	}
+}
+
 /* A list that was under way has what an own write has overtaken, and lacks what it has made. */
 static void test_informer__own_writes_are_younger_than_a_list_under_way(void **state)
 {
@@ -390,6 +451,8 @@ int main(void)
 		cmocka_unit_test(test_informer__refuses_what_is_older_than_an_earlier_process_saw),
 		cmocka_unit_test(test_informer__own_writes_show_at_once),
 		cmocka_unit_test(test_informer__own_writes_are_younger_than_a_list_under_way),
+		cmocka_unit_test(test_informer__an_own_write_that_leaves_the_selector_stays_away),
+		cmocka_unit_test(test_informer__what_cannot_be_read_is_told_once),
 		cmocka_unit_test(test_informer__metadata_only),
 		cmocka_unit_test(test_informer__a_broken_frame_lists_again),
 		cmocka_unit_test(test_informer__what_is_no_object_is_an_error),

@@ -78,6 +78,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 	assert_int_equal(fake_unused(f->fake), 0);
 	injected_ca_free(f->ca);
+	assert_int_equal(fake_open(f->fake), 0);
 	client_free(f->client);
 	transport_fake_free(f->fake);
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
@@ -248,6 +249,23 @@ static void test_injected_ca__it_is_waited_anew_when_it_was_taken_away(void **st
 	assert_int_equal(f->n_sign, 2);
 }
 
+/* A server that does not answer has not heard of the successor, however long the former one was in place. */
+static void test_injected_ca__silence_is_not_in_place(void **state)
+{
+	struct fixture *f = *state;
+	lead(f);
+	look_finds_it_in_place(f);
+	loop_fake_step(f->loop, 2450 * NS_PER_DAY);
+	for (int64_t t = 0; t < INJECTED_CA_SETTLE_NS + 2 * INJECTED_CA_LOOK_NS;
+	     t += INJECTED_CA_LOOK_NS) {
+		if (!fake_open(f->fake))
+			fake_stream(f->fake, "GET", TARGET, 200, "");
+		loop_fake_run(f->loop, INJECTED_CA_LOOK_NS);
+	}
+	assert_int_equal(fake_open(f->fake), 1);
+	assert_int_equal(f->n_sign, 1);
+}
+
 static void test_injected_ca__a_restart_goes_on_with_the_same_two(void **state)
 {
 	struct fixture *f = *state;
@@ -381,6 +399,7 @@ int main(void)
 		TEST(a_new_one_signs_when_all_have_heard_of_it),
 		TEST(who_leads_again_sees_it_in_place_first),
 		TEST(it_is_waited_anew_when_it_was_taken_away),
+		TEST(silence_is_not_in_place),
 		TEST(a_restart_goes_on_with_the_same_two),
 		TEST(one_that_signs_nothing_more_is_replaced_at_once),
 		TEST(without_an_apiservice_the_former_one_signs_on),

@@ -59,6 +59,7 @@ static void teardown(struct fixture *f)
 {
 	assert_int_equal(fake_unused(f->fake), 0);
 	webhook_free(f->webhook);
+	assert_int_equal(fake_open(f->fake), 0); /* what is under way ends with it */
 	transport_fake_free(f->fake);
 	audit_close(f->audit);
 	db_close(f->db);
@@ -229,6 +230,24 @@ static void test_webhook__given_up_after_a_day(void **state)
 	teardown(&f);
 }
 
+/* Its receiver takes long, and it is not there any more when he answers. */
+static void test_webhook__one_under_way_ends_with_it(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	open_webhook(&f, "");
+	fake_stream(f.fake, "POST", HOOK, 200, "");
+	row(&f, "Transition", "One", 1);
+	loop_fake_settle(f.loop);
+	assert_int_equal(fake_open(f.fake), 1);
+	assert_false(webhook_is_idle(f.webhook));
+	row(&f, "Transition", "Two", 2); /* waits: one at a time */
+	loop_fake_settle(f.loop);
+	assert_int_equal(fake_count(f.fake), 1);
+	teardown(&f);
+}
+
 /* The example of RFC 4231, 4.3 (test case 2). */
 static void test_webhook__signed_by_the_secret(void **state)
 {
@@ -257,6 +276,7 @@ int main(void)
 		cmocka_unit_test(test_webhook__a_new_process_goes_on_where_it_was),
 		cmocka_unit_test(test_webhook__its_url_is_not_kept),
 		cmocka_unit_test(test_webhook__given_up_after_a_day),
+		cmocka_unit_test(test_webhook__one_under_way_ends_with_it),
 		cmocka_unit_test(test_webhook__signed_by_the_secret),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -201,7 +201,7 @@ static void test_data_dir__credentials_are_for_their_owner_and_group(void **stat
 		(void)snprintf(want, sizeof(want),
 			       "%s holds credentials and can be %s by others (mode %04o): "
 			       "chmod 600 %s",
-			       path, rows[i].how, rows[i].mode, path);
+			       path, rows[i].how ? rows[i].how : "", rows[i].mode, path);
 		assert_string_equal(f->err.msg, rows[i].how ? want : "");
 	}
 	assert_ok(credentials_check(file_in(f, "token"), &f->err), &f->err);

@@ -13,6 +13,7 @@
 #include "alm/base/file.h"
 #include "alm/base/strbuf.h"
 #include "alm/io/db.h"
+#include "alm/io/db_internal.h"
 
 struct fixture {
 	char dir[64], path[96];
@@ -229,6 +230,47 @@ static void test_db__a_newer_layout_is_refused(void **state)
 	db_close(d);
 }
 
+static int no_mark(void *arg, int action, const char *a, const char *b, const char *c,
+		   const char *d)
+{
+	(void)arg;
+	(void)c;
+	(void)d;
+	return action == SQLITE_PRAGMA && cstr_eq(a, "user_version") && b ? SQLITE_DENY : SQLITE_OK;
+}
+
+static int no_commit(void *arg)
+{
+	(void)arg;
+	return 1;
+}
+
+/* What a transaction begins or ends with fails: it is over, and what it wrote is not there. */
+static void test_db__a_transaction_that_cannot_begin_or_end_is_over(void **state)
+{
+	struct fixture *f = *state;
+	struct db_config c = {.path = f->path, .layout = 7};
+	CLEANUP(db_closep) struct db *d = NULL;
+	assert_ok(db_open(&c, &d, &f->err), &f->err);
+	sqlite3_set_authorizer(d->conn, no_mark, NULL);
+	assert_true(db_begin(d, &f->err) < 0);
+	assert_false(db_in_transaction(d));
+	assert_int_equal(number(d, "PRAGMA user_version"), 0);
+	sqlite3_set_authorizer(d->conn, NULL, NULL);
+	assert_ok(db_begin(d, &f->err), &f->err); /* it has the mark to set still */
+	assert_true(db_in_transaction(d));
+	assert_ok(db_exec(d, "CREATE TABLE t(a)", &f->err), &f->err);
+	assert_ok(db_commit(d, &f->err), &f->err);
+	assert_int_equal(number(d, "PRAGMA user_version"), 7);
+	assert_ok(db_begin(d, &f->err), &f->err);
+	assert_ok(db_exec(d, "INSERT INTO t VALUES (1)", &f->err), &f->err);
+	(void)sqlite3_commit_hook(d->conn, no_commit, NULL);
+	assert_true(db_commit(d, &f->err) < 0);
+	assert_false(db_in_transaction(d));
+	assert_true(db_is_broken(d));
+	assert_true(db_begin(d, &f->err) < 0);
+}
+
 static void test_db__checkpoint_moves_the_wal_into_the_file(void **state)
 {
 	struct fixture *f = *state;
@@ -396,6 +438,7 @@ int main(void)
 		TEST(test_db__a_second_alm_is_refused_and_a_reader_is_not),
 		TEST(test_db__a_damaged_file_is_refused_with_a_remedy),
 		TEST(test_db__a_newer_layout_is_refused),
+		TEST(test_db__a_transaction_that_cannot_begin_or_end_is_over),
 		TEST(test_db__checkpoint_moves_the_wal_into_the_file),
 		TEST(test_db__less_is_begun_while_the_disk_fills_up),
 		TEST(test_db__free_bytes_are_looked_for_once_a_transaction),

@@ -210,10 +210,105 @@ static void test_db_copy__no_more_pages_than_asked_for(void **state)
 	db_close(d);
 }
 
+static void test_db_copy__what_is_no_database_has_no_pages(void **state)
+{
+	struct fixture *f = *state;
+	sqlite3 *from = NULL, *to = NULL;
+	char junk[4096];
+	memset(junk, 'x', sizeof(junk));
+	assert_int_equal(file_write_atomic(f->old, str_n(junk, sizeof(junk)), 0600, &f->err), 0);
+	assert_int_equal(sqlite3_open(f->old, &from), SQLITE_OK);
+	assert_int_equal(sqlite3_open(":memory:", &to), SQLITE_OK);
+	assert_int_equal(db_copy_pages(from, to, "it", 100, &f->err), -E_INVALID);
+	assert_string_equal(f->err.msg, "it: file is not a database: want an SQLite database");
+	assert_int_equal(db_copy_pages(to, to, "it", 100, &f->err), -E_IO); /* into itself */
+	sqlite3_close(from);
+	sqlite3_close(to);
+}
+
+static void test_db_copy__each_answer_of_sqlite_has_its_code(void **state)
+{
+	(void)state;
+	static const struct {
+		int rc, code;
+		const char *text;
+	} rows[] = {
+		{SQLITE_BUSY, E_UNAVAILABLE, "it: database is locked"},
+		{SQLITE_LOCKED, E_UNAVAILABLE, "it: database table is locked"},
+		{SQLITE_NOTADB, E_INVALID, "it: file is not a database: want an SQLite database"},
+		{SQLITE_CORRUPT, E_CORRUPT, "it: database disk image is malformed"},
+		{SQLITE_IOERR, E_IO, "it: disk I/O error"},
+		{SQLITE_CANTOPEN, E_IO, "it: unable to open database file"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct error err = ERROR_INIT;
+		assert_int_equal(db_copy_failed("it", rows[i].rc, &err), -rows[i].code);
+		assert_string_equal(err.msg, rows[i].text);
+	}
+}
+
+/* The connection that fails: 1 of the copy, 2 of the source, 3 the one that looks the copy over; 4: it cannot look. */
+static int failing, n_opened;
+
+static int not_integrity(void *arg, int action, const char *a, const char *b, const char *c,
+			 const char *d)
+{
+	(void)arg;
+	(void)b;
+	(void)c;
+	(void)d;
+	return action == SQLITE_PRAGMA && cstr_eq(a, "integrity_check") ? SQLITE_DENY : SQLITE_OK;
+}
+
+static int on_open(sqlite3 *db, const char **ret_text, const void *api)
+{
+	(void)ret_text;
+	(void)api;
+	if (failing == 4)
+		sqlite3_set_authorizer(db, not_integrity, NULL);
+	return ++n_opened == failing ? SQLITE_ERROR : SQLITE_OK;
+}
+
+static void test_db_copy__each_connection_may_fail(void **state)
+{
+	struct fixture *f = *state;
+	struct db *d = open_db(f, f->old);
+	put(f, d, 1);
+	db_close(d);
+	for (failing = 1; failing <= 5; failing++) {
+		char want[256];
+		f->err = ERROR_INIT;
+		n_opened = 0;
+		assert_int_equal(sqlite3_auto_extension((void (*)(void))on_open), SQLITE_OK);
+		int r = db_copy(f->old, f->new, &f->err);
+		sqlite3_reset_auto_extension();
+		if (failing == 5) {
+			assert_ok(r, &f->err);
+			assert_int_equal(n_opened, 3);
+			break;
+		}
+		assert_int_equal(r, -E_IO);
+		(void)snprintf(want, sizeof(want), "copy to %s: %s: SQL logic error", f->new,
+			       failing == 1 ? f->new : f->old);
+		if (failing == 3)
+			(void)snprintf(want, sizeof(want), "%s: SQL logic error", f->new);
+		if (failing == 4)
+			(void)snprintf(want, sizeof(want), "%s: authorization denied", f->old);
+		assert_string_equal(f->err.msg, want);
+		assert_false(file_exists(f->new));
+	}
+	assert_string_equal(rows_of(f, f->new), "1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_db_copy__no_more_pages_than_asked_for, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_db_copy__what_is_no_database_has_no_pages,
+						setup, teardown),
+		cmocka_unit_test(test_db_copy__each_answer_of_sqlite_has_its_code),
+		cmocka_unit_test_setup_teardown(test_db_copy__each_connection_may_fail, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			test_db_copy__what_is_committed_is_in_it_and_nothing_else, setup, teardown),

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -352,6 +353,62 @@ static void test_server_limits__the_oldest_of_those_that_say_nothing_goes(void *
 	close_all(fds, 10);
 }
 
+/* Work is not thrown away for those that come: who has a request under way stays, whoever he is. */
+static void test_server_limits__one_that_is_served_makes_no_room(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){.anonymous_max = 4});
+	int served = dial(f), fds[8];
+	ask(served, "GET", "/hold", NULL, NULL);
+	settle_down(f);
+	assert_non_null(f->held);
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+		fds[i] = dial(f);
+		settle_down(f);
+	}
+	assert_true(is_over(f, fds[0]) && is_over(f, fds[4]));
+	assert_false(is_over(f, served) || is_over(f, fds[7]));
+	fixture_reply_held(f);
+	assert_non_null(strstr(hear(f, served, "later"), "HTTP/1.1 201 "));
+	close(served);
+	close_all(fds, ARRAY_LEN(fds));
+}
+
+/* Turns for so long. */
+static void turn_for(struct fixture *f, int64_t ns)
+{
+	for (int64_t end = loop_mono(f->loop) + ns; loop_mono(f->loop) < end; (void)usleep(1000))
+		loop_turn(f->loop);
+}
+
+/* No descriptor is left, and nobody idle: the next one waits until there is one. */
+static void test_server_limits__without_descriptors_the_next_one_waits(void **state)
+{
+	struct fixture *f = *state;
+	struct rlimit all;
+	listen_with(f, (struct server_config){0});
+	for (int i = 0; i < 2; i++) {
+		int fd = dial(f), next = dup(fd);
+		assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+		const struct rlimit few_files = {(rlim_t)next, all.rlim_max};
+		(void)close(next);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few_files), 0);
+		say(fd, STR("GET /echo HTTP/1.1" CRLF "Host: x" CRLF CRLF));
+		turn_for(f, 50 * NS_PER_MS);
+		assert_int_equal(f->n_requests, 0);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+		if (i == 0) {
+			server_free(f->server); /* while it waits: nothing comes of it any more */
+			f->server = NULL;
+			turn_for(f, 300 * NS_PER_MS);
+			listen_with(f, (struct server_config){0});
+		} else {
+			assert_non_null(strstr(hear(f, fd, "GET /echo"), "200 OK"));
+		}
+		close(fd);
+	}
+}
+
 static void test_server_limits__a_flood_of_connections_is_taken_in_portions(void **state)
 {
 	struct fixture *f = *state;
@@ -520,6 +577,8 @@ int main(void)
 		TEST(test_server_limits__the_longest_idle_connection_of_a_user_makes_room),
 		TEST(test_server_limits__those_that_sit_make_room_for_those_that_come),
 		TEST(test_server_limits__the_oldest_of_those_that_say_nothing_goes),
+		TEST(test_server_limits__one_that_is_served_makes_no_room),
+		TEST(test_server_limits__without_descriptors_the_next_one_waits),
 		TEST(test_server_limits__a_flood_of_connections_is_taken_in_portions),
 		TEST(test_server_limits__failed_logins_are_slowed_and_right_ones_are_not),
 		TEST(test_server_limits__unknown_names_are_not_answered),

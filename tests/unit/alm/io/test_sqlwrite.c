@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
+#include "alm/base/strbuf.h"
 #include "alm/io/db.h"
 #include "alm/io/sqlwrite.h"
 
@@ -87,6 +90,10 @@ static void test_sqlwrite__what_is_no_such_statement_is_refused(void **state)
 		{"DROP TABLE t", E_INVALID, "want an INSERT, UPDATE or DELETE"},
 		{"CREATE TABLE u(a)", E_INVALID, "want an INSERT, UPDATE or DELETE"},
 		{"ATTACH '/tmp/y' AS y", E_INVALID, "want an INSERT, UPDATE or DELETE"},
+		{"VACUUM INTO '/tmp/alm-sqlwrite-none'", E_INVALID,
+		 "want an INSERT, UPDATE or DELETE"},
+		{"DETACH main", E_INVALID, "want an INSERT, UPDATE or DELETE"},
+		{"BEGIN", E_INVALID, "want an INSERT, UPDATE or DELETE"},
 		{"PRAGMA journal_mode = OFF", E_INVALID, "want an INSERT, UPDATE or DELETE"},
 		{"UPDATE sqlite_master SET sql = ''", E_INVALID, "may not be modified"},
 		{"INSERT INTO t(n) VALUES (load_extension('x'))", E_INVALID, ""},
@@ -100,6 +107,7 @@ static void test_sqlwrite__what_is_no_such_statement_is_refused(void **state)
 			fail_msg("%s: %s", rows[i].sql, err.msg);
 	}
 	assert_int_equal(number(&p, "SELECT count(*) FROM t"), 0);
+	assert_int_equal(access("/tmp/alm-sqlwrite-none", F_OK), -1);
 	assert_int_equal(number(&p, "SELECT count(*) FROM sqlite_master WHERE name = 'u'"), 0);
 	close_place(&p);
 }
@@ -152,6 +160,45 @@ static void test_sqlwrite__all_or_nothing(void **state)
 	close_place(&p);
 }
 
+static int cannot_open(sqlite3 *db, const char **ret_text, const void *api)
+{
+	(void)db;
+	(void)ret_text;
+	(void)api;
+	return SQLITE_CANTOPEN;
+}
+
+static void test_sqlwrite__a_file_that_cannot_be_opened(void **state)
+{
+	(void)state;
+	struct place p;
+	struct error err = ERROR_INIT;
+	open_place(&p, "CREATE TABLE t(n)");
+	assert_int_equal(sqlite3_auto_extension((void (*)(void))cannot_open), SQLITE_OK);
+	assert_int_equal(sqlwrite_run(p.path, "INSERT INTO t VALUES (:seq)", values, &err), -E_IO);
+	sqlite3_reset_auto_extension();
+	assert_true(cstr_has_prefix(err.msg, p.path));
+	assert_int_equal(number(&p, "SELECT count(*) FROM t"), 0);
+	close_place(&p);
+}
+
+static void test_sqlwrite__a_statement_has_its_length(void **state)
+{
+	(void)state;
+	struct place p;
+	struct error err = ERROR_INIT;
+	CLEANUP(strbuf_release) struct strbuf sql = STRBUF_INIT(SQL_WRITE_BYTES + 1);
+	open_place(&p, "CREATE TABLE t(n)");
+	strbuf_adds(&sql, "INSERT INTO t VALUES (:seq)");
+	strbuf_pad(&sql, ' ', SQL_WRITE_BYTES - sql.len);
+	assert_int_equal(sql.len, SQL_WRITE_BYTES);
+	assert_ok(sqlwrite_run(p.path, sql.buf, values, &err), &err);
+	strbuf_addc(&sql, ' ');
+	assert_int_equal(sqlwrite_run(p.path, sql.buf, values, &err), -E_LIMIT);
+	assert_int_equal(number(&p, "SELECT count(*) FROM t"), 1);
+	close_place(&p);
+}
+
 static void test_sqlwrite__a_file_that_is_none(void **state)
 {
 	(void)state;
@@ -171,6 +218,8 @@ int main(void)
 		cmocka_unit_test(test_sqlwrite__one_that_does_not_end_writes_nothing),
 		cmocka_unit_test(test_sqlwrite__another_writer_is_no_error_of_the_statement),
 		cmocka_unit_test(test_sqlwrite__all_or_nothing),
+		cmocka_unit_test(test_sqlwrite__a_file_that_cannot_be_opened),
+		cmocka_unit_test(test_sqlwrite__a_statement_has_its_length),
 		cmocka_unit_test(test_sqlwrite__a_file_that_is_none),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
