@@ -99,7 +99,8 @@ static void test_git_ssh__it_goes_where_it_was_told(void **state)
 			addresses[i] ? addresses[i] : "git.example.com");
 		if (!cstr_has_prefix(command, "GIT_SSH_COMMAND=cd \"$HOME\" && exec " SSH_PROGRAM
 					      " -F none -T -i ssh/key -o ") ||
-		    !cstr_has_suffix(command, want) || !strstr(command, "StrictHostKeyChecking=yes"))
+		    !cstr_has_suffix(command, want) ||
+		    !strstr(command, "StrictHostKeyChecking=yes"))
 			fail_msg("%s", command);
 		assert_string_equal(e.items[before + 1], "GIT_SSH_VARIANT=ssh");
 	}

@@ -34,8 +34,7 @@ static void test_child__a_message_brings_its_descriptors(void **state)
 	for (size_t n = 0; n <= CHILD_FDS_MAX; n++) {
 		int pair[2], pipes[CHILD_FDS_MAX][2], theirs[CHILD_FDS_MAX], got[CHILD_FDS_MAX];
 		char text[16] = "";
-		assert_int_equal(
-			socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+		assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 		for (size_t i = 0; i < CHILD_FDS_MAX; i++) {
 			assert_int_equal(pipe2(pipes[i], O_CLOEXEC), 0);
 			theirs[i] = pipes[i][1];

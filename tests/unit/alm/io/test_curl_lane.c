@@ -130,7 +130,7 @@ static void test_curl_lane__what_a_wave_has_left_goes_at_a_look(void **state)
 {
 	(void)state;
 	static const struct {
-		int wave, then, open; /* calls at a time, ones in the span behind it; is it still open? */
+		int wave, then, open; /* calls at a time, then later on; is it still open? */
 	} rows[] = {{8, 1, 1}, {9, 1, 0}, {16, 2, 1}, {17, 2, 0}, {1, 0, 0}, {100, 12, 0}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		calls(rows[i].wave);

@@ -144,8 +144,7 @@ static void test_data_dir__it_is_made_for_its_owner_alone(void **state)
 	put(f, "file", PLAIN, 0600);
 	f->err = ERROR_INIT;
 	assert_true(data_dir_make(file_in(f, "file/x"), &f->err) < 0);
-	assert_true(cstr_has_prefix(f->err.msg,
-				    "data folder (choose another with --data-dir): "));
+	assert_true(cstr_has_prefix(f->err.msg, "data folder (choose another with --data-dir): "));
 	assert_ok(data_dir_check(file_in(f, "file/x"), &f->err), &f->err);
 	assert_ok(data_dir_check(file_in(f, "file"), &f->err), &f->err);
 	assert_int_equal(unlink(file_in(f, "file")), 0);
@@ -185,8 +184,8 @@ static void test_data_dir__credentials_are_for_their_owner_and_group(void **stat
 		unsigned mode;
 		const char *how; /* NULL: fine */
 	} rows[] = {
-		{0600, NULL},	   {0640, NULL},      {0650, NULL},	 {0620, "written"},
-		{0602, "written"}, {0604, "read"},    {0601, "read"},	 {0644, "read"},
+		{0600, NULL},      {0640, NULL},      {0650, NULL},   {0620, "written"},
+		{0602, "written"}, {0604, "read"},    {0601, "read"}, {0644, "read"},
 		{0660, "written"}, {0666, "written"}, {0400, NULL},
 	};
 	assert_ok(data_dir_make(f->data, &f->err), &f->err);

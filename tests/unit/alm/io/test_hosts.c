@@ -65,7 +65,7 @@ static void test_hosts__the_host_is_cut_out(void **state)
 	char longest[300];
 	memset(longest, 'a', sizeof(longest));
 	static const char *const rows[][2] = {
-		{"[::1]", "::1"},    {"[::1]:80", "::1"}, {"host:80", "host"},
+		{"[::1]", "::1"},       {"[::1]:80", "::1"}, {"host:80", "host"},
 		{"h_o-s.t", "h_o-s.t"}, {"host:", "host"},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)

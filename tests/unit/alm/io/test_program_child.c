@@ -79,9 +79,9 @@ static const struct program_order plain = {
 	.n_writes = 1,
 };
 
-#define TEXTS                                                       \
-	"/bin/sh\0"                                                 \
-	"/\0"                                                       \
+#define TEXTS                                                         \
+	"/bin/sh\0"                                                   \
+	"/\0"                                                         \
 	"sh\0-c\0printf %s \"$1$V$#$(pwd)\"; exit 3\0word\0V=v\0/r\0" \
 	"/w"
 

@@ -1,6 +1,7 @@
 #include "tests/lib/test.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -491,7 +492,7 @@ static struct sandbox_run *begin_spinning(struct fixture *f, pid_t *ret_zygote)
 	assert_true(*ret_zygote > 1);
 	for (int i = 0; i < 100000 && !child_of(*ret_zygote); i++) {
 		loop_turn(f->loop);
-		(void)usleep(1000);
+		poll(NULL, 0, 1);
 	}
 	assert_true(child_of(*ret_zygote) > 1);
 	return r;
