@@ -23,7 +23,7 @@ static struct str cut_fragment(struct str s)
 
 static bool is_host(struct str s)
 {
-	if (s.len >= 2 && s.ptr[0] == '[') {
+	if (str_has_prefix(s, STR("["))) {
 		for (size_t i = 1; i + 1 < s.len; i++)
 			if (!char_is_hex(s.ptr[i]) && s.ptr[i] != ':' && s.ptr[i] != '.')
 				return false;

@@ -214,7 +214,7 @@ static void load_newest(struct anchors *s)
 	if (db_prepare(s->db, "SELECT size, note FROM audit_checkpoint ORDER BY size DESC LIMIT 1",
 		       &st, &err) < 0)
 		return;
-	if (stmt_step(st, &err) > 0) {
+	if (stmt_step(st, &err) == 1) {
 		struct str note = str_sub(stmt_text(st, 1), 0, CHECKPOINT_BYTES_MAX);
 		s->size = stmt_int(st, 0);
 		memcpy(s->note, note.ptr, note.len);

@@ -363,10 +363,13 @@ int export_record(const struct audit_config *c, const char *form, int64_t from_s
 {
 	struct audit *a = NULL;
 	int r = tables_exist(c->db, err);
-	if (r == 0)
+	if (r < 0)
+		return r;
+	if (!r)
 		return error_set(err, E_NOTFOUND, "the folder has no log");
-	if (r < 0 || audit_open(c, &a, err) < 0)
-		return -err->code;
+	r = audit_open(c, &a, err);
+	if (r < 0)
+		return r;
 	r = export_note(a, form, from_seq, NULL, err);
 	audit_close(a);
 	return r;

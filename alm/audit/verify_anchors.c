@@ -1,4 +1,5 @@
 /* verify_anchors: what is remembered outside of the database, against what the rows say. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static void add_mark(struct verify_marks *m, struct db *d, const struct anchor_k
 		verify_unchecked(rep, "%s: no key of this log signed its note", mark.name);
 	} else if (a->vkey && !cosignature_fits(a->note, a->note, a->vkey, &time_s)) {
 		verify_unchecked(rep, "%s: %.60s did not cosign its note", mark.name, a->vkey);
-	} else if (m->n < ARRAY_LEN(m->items)) {
+	} else {
 		m->items[m->n++] = mark;
 	}
 }
@@ -60,6 +61,7 @@ static void add_mark(struct verify_marks *m, struct db *d, const struct anchor_k
 void verify_marks_init(struct verify_marks *m, struct db *d, const struct verify_options *o,
 		       const struct anchor_keys *k, const char *origin, struct verify_report *rep)
 {
+	assert(o->n_anchors <= VERIFY_ANCHORS_MAX);
 	*m = (struct verify_marks){.o = o};
 	if (o->dir) {
 		struct error inner = ERROR_INIT;

@@ -312,11 +312,10 @@ void index_changes(const struct catalog_index *from, const struct catalog_index 
 		int order = i == x->n   ? 1
 			    : k == y->n ? -1
 					: strcmp(x->versions[i]->package, y->versions[k]->package);
-		const char *name = order <= 0 ? x->versions[i]->package : y->versions[k]->package;
 		size_t i_end = order <= 0 ? package_end(x, i) : i;
 		size_t k_end = order >= 0 ? package_end(y, k) : k;
 		if (order || !is_same_package(x, i, i_end - i, y, k, k_end - k))
-			fn(arg, name);
+			fn(arg, (i_end > i ? x->versions[i] : y->versions[k])->package);
 		i = i_end;
 		k = k_end;
 	}

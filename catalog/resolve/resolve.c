@@ -125,8 +125,7 @@ static bool is_in_channel(struct resolver *r, struct candidate *c)
 
 static bool has_not_failed(struct resolver *r, struct candidate *c)
 {
-	if (!r->in->installed_version || c->installed || !c->entry || !r->in->failed ||
-	    !r->in->failed[0])
+	if (!r->in->installed_version || c->installed || !c->entry || !r->in->failed)
 		return true;
 	const char *mark = arena_fmt(r->a, "%s@%.12s+%s", c->version, c->entry->digest,
 				     r->in->values_digest ? r->in->values_digest : "");

@@ -222,7 +222,7 @@ static const char *range_for(const struct search *x, size_t node, size_t value)
 	for (size_t i = 0; i < x->n_needs; i++) {
 		const struct need *n = &x->needs[i];
 		size_t v = solve_value(x->solve, n->node);
-		if (n->to != node || !n->versions || !v || !solve_set_has(n->values, v) ||
+		if (n->to != node || !n->versions || !solve_set_has(n->values, v) ||
 		    strstr(n->versions, "||"))
 			continue;
 		range = range ? arena_fmt(x->a, "%s, %s", range, n->versions) : n->versions;

@@ -226,7 +226,7 @@ static const struct resolve_input *replay_other(void *arg, const char *app)
 {
 	const struct replay *x = arg;
 	const struct obj *o = obj_get(obj_get(x->record, "others"), app);
-	if (obj_type(o) != OBJ_MAP || !text(o, "app") || !text(o, "self_ref"))
+	if (!text(o, "app") || !text(o, "self_ref"))
 		return NULL;
 	struct replay *its = arena_memdup(x->a, x, sizeof(*x));
 	struct resolve_input *in = ARENA_NEW(x->a, struct resolve_input);

@@ -64,13 +64,9 @@ static int64_t opens_in(const struct resolve_window *w, int64_t now_ns)
 		length += MINUTES_PER_DAY;
 	for (int64_t d = day - 1; d <= day + 7; d++) {
 		unsigned weekday = (unsigned)((d + 4) % 7); /* 1970-01-01 was a Thursday */
-		int64_t start = d * NS_PER_DAY + w->from * NS_PER_MIN;
-		if (w->days && !(w->days >> weekday & 1))
-			continue;
-		if (start > now_ns)
-			return start - now_ns;
-		if (now_ns < start + length * NS_PER_MIN)
-			return 0;
+		int64_t left = d * NS_PER_DAY + w->from * NS_PER_MIN - now_ns;
+		if (left > -length * NS_PER_MIN && (!w->days || w->days >> weekday & 1))
+			return left > 0 ? left : 0;
 	}
 	return -1;
 }

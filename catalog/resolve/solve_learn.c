@@ -16,8 +16,6 @@ static void add_term(struct scratch *x, const struct solve *s, const struct solv
 {
 	size_t n_words = s->packages[t->package].n_words;
 	uint64_t *set = x->sets[t->package];
-	if (!set && solve_is_subset(s->packages[t->package].full, t->set, n_words))
-		return; /* true in any case */
 	if (!set) {
 		x->sets[t->package] = arena_memdup(a, t->set, n_words * sizeof(uint64_t));
 		x->list[x->n++] = (uint32_t)t->package;

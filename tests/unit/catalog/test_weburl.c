@@ -77,6 +77,13 @@ static void test_weburl__what_two_parsers_read_differently_is_refused(void **sta
 		"https://h:99999999999999999999/",
 		"https://h:/",
 		"https://[::1/",
+		"https://[/",
+		"https://[]/",
+		"https://[:]/",
+		"https://[:g]/",
+		"https://[::]x/",
+		"https://[a:b:1/",
+		"https://h:000443/",
 		"https://a b/",
 		"https://h/\r\nX: y",
 		"https://h/\xc3\xa9",
@@ -109,6 +116,33 @@ static void test_weburl__origins_compare_by_host_and_port(void **state)
 	assert_string_equal(z.origin, "https://[::1]:5000");
 }
 
+/* As the host of a certificate: 253 bytes; a port as people write it, zeros before it too. */
+static void test_weburl__hosts_and_ports_at_their_limits(void **state)
+{
+	static const char *const rows[][2] = {
+		{"https://h:1/", "https://h:1"},           {"https://h:65535/", "https://h:65535"},
+		{"https://h:00443/", "https://h"},         {"https://[::]/", "https://[::]"},
+		{"https://[A::1.2]/", "https://[a::1.2]"}, {"https://a-b._c/", "https://a-b._c"},
+	};
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	struct error err = ERROR_INIT;
+	struct weburl u;
+	char host[255];
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_ok(weburl_parse(str_of(rows[i][0]), "https", a, &u, &err), &err);
+		assert_string_equal(u.origin, rows[i][1]);
+	}
+	memset(host, 'h', sizeof(host));
+	for (int len = 253; len <= 254; len++) {
+		const char *text = arena_fmt(a, "https://%.*s/x", len, host);
+		int r = weburl_parse(str_of(text), "https", a, &u, &err);
+		assert_int_equal(r, len > 253 ? -E_INVALID : 0);
+		if (r < 0)
+			assert_non_null(strstr(err.msg, "is no HOST[:PORT]"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +151,7 @@ int main(void)
 		cmocka_unit_test(test_weburl__a_reference_that_is_no_url_is_refused),
 		cmocka_unit_test(test_weburl__what_two_parsers_read_differently_is_refused),
 		cmocka_unit_test(test_weburl__origins_compare_by_host_and_port),
+		cmocka_unit_test(test_weburl__hosts_and_ports_at_their_limits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -209,6 +209,28 @@ static void test_audit__bodies_are_canonical(void **state)
 	assert_false(record_body_is_closed(STR("{\"a\":\"\\\"}")));
 }
 
+/* As deep as an object may be it is written; what is deeper is said to be. */
+static void test_audit__a_body_is_as_deep_as_an_object(void **state)
+{
+	(void)state;
+	for (int more = 0; more < 2; more++) {
+		struct error err = ERROR_INIT;
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 16);
+		CLEANUP(obj_unrefp) struct obj *body = obj_map();
+		struct obj *o = obj_string("x");
+		for (int i = 0; i < OBJ_DEPTH_MAX + more; i++) {
+			struct obj *outer = obj_list();
+			obj_append(outer, o);
+			o = outer;
+		}
+		obj_set(body, "v", o);
+		assert_ok(record_body(body, NULL, &b, &err), &err);
+		assert_int_equal(strstr(b.buf, "[\"x\"]") != NULL, !more);
+		assert_int_equal(strstr(b.buf, "[\"too deep\"]") != NULL, more);
+		assert_true(record_body_is_closed(strbuf_str(&b)));
+	}
+}
+
 static int64_t caused(struct audit_log *l, int64_t cause)
 {
 	struct error err = ERROR_INIT;
@@ -636,6 +658,7 @@ int main(void)
 		cmocka_unit_test(test_audit__notes_are_refused_after_any_change),
 		cmocka_unit_test(test_audit__tree_equals_the_naive_one),
 		cmocka_unit_test(test_audit__bodies_are_canonical),
+		cmocka_unit_test(test_audit__a_body_is_as_deep_as_an_object),
 		cmocka_unit_test(test_audit__append_is_once_per_op_and_transition),
 		cmocka_unit_test(test_audit__an_entry_names_its_first_cause),
 		cmocka_unit_test(test_audit__entries_name_their_lease),

@@ -401,12 +401,40 @@ static void test_audit_anchor__cosignatures_are_those_of_the_witness(void **stat
 	assert_false(cosignature_fits(str_of(note), STR(""), vkey, &when));
 }
 
+/* As many as may be named, and the head: each is compared. */
+static void test_audit_anchor__as_many_places_as_may_be_named(void **state)
+{
+	(void)state;
+	struct audit_log l;
+	struct error err = ERROR_INIT;
+	struct audit_head_state head;
+	struct verify_anchor anchors[VERIFY_ANCHORS_MAX];
+	struct verify_report *rep = xcalloc(1, sizeof(*rep));
+	open_log(&l);
+	audit_log_fill(&l, 20, 10);
+	audit_close(STEAL(l.audit));
+	assert_ok(head_read(dir, &head, &err), &err);
+	for (size_t i = 0; i < VERIFY_ANCHORS_MAX; i++)
+		anchors[i] = (struct verify_anchor){.name = "file", .note = str_of(head.note)};
+	const struct verify_options o = {.skip_file_check = true,
+					 .dir = dir,
+					 .anchors = anchors,
+					 .n_anchors = VERIFY_ANCHORS_MAX};
+	assert_ok(verify_log(l.db, &o, rep, &err), &err);
+	assert_int_equal(verify_exit(rep), 0);
+	assert_int_equal(rep->n_anchors, VERIFY_ANCHORS_MAX);
+	xfree(rep);
+	audit_log_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			test_audit_anchor__is_told_once_a_minute_or_a_thousand_rows, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(test_audit_anchor__as_many_places_as_may_be_named,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_audit_anchor__failures_are_told_once, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(

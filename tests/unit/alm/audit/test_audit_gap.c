@@ -133,8 +133,13 @@ static void test_audit_gap__the_new_log_goes_on_where_the_objects_are(void **sta
 	struct error err = ERROR_INIT;
 	struct gap_result r;
 	struct world w;
+	struct audit_head_state old;
+	struct str origin;
+	struct checkpoint c;
 	(void)state;
 	setup(&w, 3);
+	assert_ok(head_read(dir, &old, &err), &err);
+	assert_ok(checkpoint_read(str_of(old.note), &origin, &c, &err), &err);
 	int64_t had[] = {obj_i64(w.live[0], "status.transitionSeq", 0),
 			 obj_i64(w.live[1], "status.transitionSeq", 0)};
 	assert_ok(take_gap(&w, &r, &err), &err);
@@ -148,6 +153,10 @@ static void test_audit_gap__the_new_log_goes_on_where_the_objects_are(void **sta
 	assert_string_equal(audit_origin(w.log.audit), r.origin);
 	assert_non_null(strstr(r.origin, "/2"));
 	const struct obj *gap = obj_path(row, "body.gap");
+	assert_true(str_is(origin, obj_str(gap, "origin")));
+	assert_string_equal(obj_str(row, "body.what"), "gap accepted");
+	CLEANUP(obj_unrefp) struct obj *archive = obj_stringf("sha256:%s", r.sha256);
+	assert_string_equal(obj_str(gap, "archive"), obj_as_string(archive));
 	assert_int_equal(obj_i64(gap, "had.size", 0), ROWS + 1);
 	assert_int_equal(obj_i64(gap, "size", 0), ROWS + 1);
 	assert_string_equal(obj_str(gap, "known.root"), obj_str(gap, "had.root"));

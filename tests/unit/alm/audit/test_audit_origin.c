@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/audit/audit_internal.h"
 #include "tests/lib/audit_log.h"
 
 /* With a space or a newline in it every checkpoint of the log would be found altered. */
@@ -56,11 +57,31 @@ static void test_audit_origin__a_family_keeps_its_name(void **state)
 	}
 }
 
+/* "NAME/2" is what NAME became after a gap; any other end is part of the name. */
+static void test_audit_origin__a_generation_is_a_number_behind_the_name(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *origin, *base;
+		int64_t generation;
+	} rows[] = {{"a", "a", 1},         {"a/b", "a/b", 1},        {"a/2", "a", 2},
+		    {"a/b/17", "a/b", 17}, {"a/1", "a/1", 1},        {"a/0", "a/0", 1},
+		    {"a/-2", "a/-2", 1},   {"a/2x", "a/2x", 1},      {"a/", "a/", 1},
+		    {"a/9999", "a", 9999}, {"a/10000", "a/10000", 1}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		int64_t n = 0;
+		struct str base = audit_base_origin(rows[i].origin, &n);
+		if (!str_is(base, rows[i].base) || n != rows[i].generation)
+			fail_msg("%s: %.*s, %d", rows[i].origin, STR_ARG(base), (int)n);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit_origin__an_origin_is_a_name),
 		cmocka_unit_test(test_audit_origin__a_family_keeps_its_name),
+		cmocka_unit_test(test_audit_origin__a_generation_is_a_number_behind_the_name),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,9 +235,43 @@ static void test_audit_proof__a_log_proves_its_rows(void **state)
 	audit_log_close(&l);
 }
 
+/* A tile that is gone or damaged makes no tree; the one behind the last whole one is not asked for. */
+static void test_audit_proof__a_tree_needs_each_of_its_tiles(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *sql;
+		bool ok;
+	} rows[] = {
+		{"DELETE FROM audit_tile WHERE id = 0", false},
+		{"DELETE FROM audit_tile WHERE id = 1", false},
+		{"UPDATE audit_tile SET id = 2 WHERE id = 1", false},
+		{"UPDATE audit_tile SET id = id WHERE id = 1", true},
+	};
+	struct error err = ERROR_INIT;
+	struct audit_log l;
+	audit_log_open(&l, ":memory:", NULL);
+	audit_log_fill(&l, 600, 100);
+	assert_ok(db_exec(l.db, "DROP TRIGGER audit_tile_update", &err), &err);
+	assert_ok(db_exec(l.db, "DROP TRIGGER audit_tile_delete", &err), &err);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct tree t;
+		assert_ok(db_begin(l.db, &err), &err);
+		assert_ok(db_exec(l.db, rows[i].sql, &err), &err);
+		int r = log_load_tree(l.db, 600, &t, &err);
+		if (r != (rows[i].ok ? 0 : -E_ALTERED))
+			fail_msg("%s: %d", rows[i].sql, r);
+		if (r < 0)
+			assert_string_equal(err.msg, "tiles of level 0 are missing or damaged");
+		db_rollback(l.db);
+	}
+	audit_log_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_audit_proof__a_tree_needs_each_of_its_tiles),
 		cmocka_unit_test(test_audit_proof__roots_are_those_of_the_naive_tree),
 		cmocka_unit_test(test_audit_proof__every_size_proves_its_leaves_and_prefixes),
 		cmocka_unit_test(test_audit_proof__a_log_proves_its_rows),

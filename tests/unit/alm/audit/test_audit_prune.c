@@ -400,6 +400,99 @@ static void test_prune__what_still_holds_is_kept(void **state)
 	assert_clean(true);
 }
 
+/* Until it is marked which entries go none of them does; what cannot be written now is later. */
+static void test_prune__what_is_not_marked_does_not_go(void **state)
+{
+	(void)state;
+	int64_t rows = number("SELECT count(*) FROM audit");
+	sql("CREATE TRIGGER full BEFORE INSERT ON audit_prune BEGIN SELECT RAISE(ABORT, 'full'); "
+	    "END");
+	start(true);
+	run(TURNS);
+	assert_int_equal(number("SELECT count(*) FROM audit WHERE reason = 'Pruned'"), 1);
+	assert_int_equal(number("SELECT count(*) FROM audit_prune"), 0);
+	assert_true(number("SELECT count(*) FROM audit") > rows);
+	assert_int_equal(number("SELECT min(seq) FROM audit"), 1);
+	sql("DROP TRIGGER full");
+	l.loop.now_ns += PRUNE_EVERY_NS;
+	run(TURNS);
+	assert_int_equal(number("SELECT min(seq) FROM audit"), 513);
+	assert_clean(true);
+}
+
+/* What was said before the end is not said again: the next start goes on with that archive. */
+static void test_prune__one_entry_of_one_pruning(void **state)
+{
+	(void)state;
+	int turns = 0;
+	start(true);
+	while (turns++ < TURNS && !number("SELECT count(*) FROM audit WHERE reason = 'Pruned'"))
+		run(1);
+	assert_int_equal(number("SELECT count(*) FROM audit_prune"), 0);
+	int64_t now = l.loop.now_ns;
+	stop();
+	open_log(now);
+	start(true);
+	run(TURNS);
+	assert_int_equal(number("SELECT count(*) FROM audit WHERE reason = 'Pruned'"), 1);
+	assert_int_equal(number("SELECT count(*) FROM audit_prune"), 1);
+	assert_int_equal(number("SELECT min(seq) FROM audit"), 513);
+	assert_clean(true);
+}
+
+static int collect_state(void *arg, unsigned depth, const struct obj *row, struct error *err)
+{
+	struct strbuf *b = arg;
+	(void)depth;
+	(void)err;
+	strbuf_addf(b, "%s/%s/%s %s\n", obj_str(row, "subject.kind"),
+		    obj_str(row, "subject.namespace"), obj_str(row, "subject.name"),
+		    obj_str(row, "reason"));
+	return 0;
+}
+
+static void append(const char *ns, const char *name, const char *reason, int64_t tseq)
+{
+	struct error err = ERROR_INIT;
+	int64_t seq;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	char uid[64];
+	(void)snprintf(uid, sizeof(uid), "u-%s-%s", ns, name);
+	struct audit_row r = {.type = "Transition",
+			      .reason = reason,
+			      .subject = {.kind = "Unit", .ns = ns, .name = name, .uid = uid},
+			      .transition_seq = tseq,
+			      .body = body};
+	l.loop.now_ns += NS_PER_MS;
+	assert_ok(audit_append_now(l.audit, &r, &seq, &err), &err);
+}
+
+/* The newest of each object once, whether it was pruned or not, and nothing of what is gone. */
+static void test_prune__what_is_known_of_each_object_is_told_once(void **state)
+{
+	static const char want[] = "Unit/a/same Newer\nUnit/a/stays Old\nUnit/b/same Old\n";
+	(void)state;
+	struct error err = ERROR_INIT;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 16);
+	const struct query_selector sel = {.kind = "Unit"};
+	append("a", "same", "Old", 1);
+	append("b", "same", "Old", 1);
+	append("a", "stays", "Old", 1);
+	append("a", "gone", "Deleted", 1);
+	append("a", "ends", "Old", 1);
+	l.loop.now_ns += 2 * RETAIN_NS;
+	audit_log_fill(&l, 300, 16);
+	l.loop.now_ns += 2 * RETAIN_NS;
+	append("a", "same", "Newer", 2);
+	append("a", "ends", "Deleted", 2);
+	start(true);
+	run(TURNS);
+	assert_true(audit_first_seq(l.audit) > ROWS + 60);
+	assert_int_equal(query_state(l.db, &sel, audit_last_seq(l.audit), collect_state, &b, &err),
+			 3);
+	assert_string_equal(b.buf, want);
+}
+
 /* As kill -9 does: the tables are as the last commit left them, and files as they were. */
 static void test_prune__stopped_in_any_turn_nothing_is_lost(void **state)
 {
@@ -440,6 +533,9 @@ int main(void)
 		T(test_prune__a_log_that_was_cut_is_found),
 		T(test_prune__what_still_holds_is_kept),
 		T(test_prune__stopped_in_any_turn_nothing_is_lost),
+		T(test_prune__what_is_not_marked_does_not_go),
+		T(test_prune__one_entry_of_one_pruning),
+		T(test_prune__what_is_known_of_each_object_is_told_once),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

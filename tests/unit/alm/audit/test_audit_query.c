@@ -5,6 +5,7 @@
 
 #include "alm/audit/export.h"
 #include "alm/audit/query.h"
+#include "alm/audit/query_select.h"
 #include "alm/audit/row_text.h"
 #include "alm/base/arena.h"
 #include "alm/base/clock.h"
@@ -282,12 +283,41 @@ static void test_audit_query__any_time_is_printed(void **state)
 	}
 }
 
+static int none(void *arg, unsigned depth, const struct obj *row, struct error *err)
+{
+	(void)arg;
+	(void)depth;
+	(void)row;
+	return error_set(err, E_CORRUPT, "told of a row");
+}
+
+/* The error of the database, in every question. */
+static void test_audit_query__a_database_without_a_log(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct db_config c = {.path = ":memory:"};
+	const struct query_selector sel = {.kind = "AppType", .name = "etcd"};
+	struct db *d;
+	struct obj *row = NULL;
+	assert_ok(db_open(&c, &d, &err), &err);
+	assert_true(query_row(d, 1, &row, &err) < 0);
+	assert_non_null(strstr(err.msg, "no such table"));
+	assert_null(row);
+	assert_true(query_give(d, 1, 0, none, NULL, &err) < 0);
+	assert_true(query_rows(d, &sel, none, NULL, &err) < 0);
+	assert_true(query_state(d, &sel, 1, none, NULL, &err) < 0);
+	assert_non_null(strstr(err.msg, "no such table"));
+	db_close(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit_query__what_was_seen_names_who_did_it),
 		cmocka_unit_test(test_audit_query__any_time_is_printed),
 		cmocka_unit_test(test_audit_query__why_walks_the_causes),
+		cmocka_unit_test(test_audit_query__a_database_without_a_log),
 		cmocka_unit_test(test_audit_query__forward_is_the_tree),
 		cmocka_unit_test(test_audit_query__why_not_names_the_rule),
 		cmocka_unit_test(test_audit_query__state_is_of_the_time),

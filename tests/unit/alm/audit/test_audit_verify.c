@@ -397,6 +397,24 @@ static void test_audit_verify__a_rewritten_row_is_named_by_its_tile(void **state
 	l = saved;
 }
 
+/* What is wrong with the file as a whole explains no row: both are told. */
+static void test_audit_verify__a_missing_trigger_hides_no_forgery(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	const struct verify_options o = {.skip_file_check = true};
+	begin();
+	sql("UPDATE audit SET reason = 'Forged' WHERE seq = 3");
+	rechain(3);
+	assert_ok(verify_log(l.db, &o, rep, &err), &err);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
+	verify_print(rep, &b);
+	assert_int_equal(rep->findings[0].seq, 0);
+	if (!strstr(b.buf, "rewritten"))
+		fail_msg("%s", b.buf);
+	db_rollback(l.db);
+}
+
 static size_t findings_since_checkpoint(void)
 {
 	struct error err = ERROR_INIT;
@@ -557,6 +575,7 @@ int main(void)
 		cmocka_unit_test(test_audit_verify__moved_rows_are_found),
 		cmocka_unit_test(test_audit_verify__a_rewritten_log_is_found_by_its_checkpoints),
 		cmocka_unit_test(test_audit_verify__a_rewritten_row_is_named_by_its_tile),
+		cmocka_unit_test(test_audit_verify__a_missing_trigger_hides_no_forgery),
 		cmocka_unit_test(test_audit_verify__transitions_equal_statuses),
 		cmocka_unit_test(test_audit_verify__since_the_checkpoint_reads_the_rest_only),
 	};

@@ -255,6 +255,67 @@ static void test_export_form__parts_make_a_whole(void **state)
 	audit_log_close(&l);
 }
 
+/* Who took the log away, and what of it. */
+static void test_export_form__an_export_has_its_entry(void **state)
+{
+	static const struct {
+		int64_t from;
+		const char *actor, *message;
+		int64_t said;
+	} rows[] = {{0, "alice", "as csv, from entry 1 on", 1},
+		    {1, NULL, "as csv, from entry 1 on", 1},
+		    {2, "alice", "as csv, from entry 2 on", 2}};
+	struct audit_log l;
+	struct error err = ERROR_INIT;
+	(void)state;
+	audit_log_open(&l, ":memory:", NULL);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(obj_unrefp) struct obj *row = NULL;
+		assert_ok(export_note(l.audit, "csv", rows[i].from, rows[i].actor, &err), &err);
+		assert_ok(audit_row_get(l.audit, audit_last_seq(l.audit), &row, &err), &err);
+		assert_string_equal(obj_str(row, "type"), "System");
+		assert_string_equal(obj_str(row, "reason"), "Exported");
+		assert_string_equal(obj_str(row, "subject.kind"), "Log");
+		assert_string_equal(obj_str(row, "subject.name"), audit_origin(l.audit));
+		assert_string_equal(obj_str(row, "body.what"), "Exported");
+		assert_string_equal(obj_str(row, "body.format"), "csv");
+		assert_int_equal(obj_i64(row, "body.fromSeq", 0), rows[i].said);
+		assert_string_equal(obj_str(row, "body.message"), rows[i].message);
+		assert_true(cstr_eq(obj_str(row, "actor"), rows[i].actor));
+		assert_true(cstr_eq(obj_str(row, "body.who.trust"),
+				    rows[i].actor ? "authenticated" : NULL));
+	}
+	audit_log_close(&l);
+}
+
+/* By who has the files: a folder without a log gets none by being asked. */
+static void test_export_form__a_folder_without_a_log_has_no_export(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct audit_log l;
+	int64_t n = -1;
+	audit_log_open(&l, ":memory:", NULL);
+	audit_close(STEAL(l.audit));
+	struct audit_config c = {.db = l.db, .loop = &l.loop.base};
+	assert_ok(export_record(&c, "csv", 7, &err), &err);
+	assert_ok(db_number(l.db,
+			    "SELECT count(*) FROM audit WHERE reason = 'Exported' AND body LIKE"
+			    " '%\"format\":\"csv\",\"fromSeq\":7,%'",
+			    NULL, &n, &err),
+		  &err);
+	assert_int_equal(n, 1);
+	db_close(l.db);
+	struct db_config dc = {.path = ":memory:"};
+	assert_ok(db_open(&dc, &l.db, &err), &err);
+	c.db = l.db;
+	assert_int_equal(export_record(&c, "csv", 1, &err), -E_NOTFOUND);
+	assert_string_equal(err.msg, "the folder has no log");
+	assert_ok(db_number(l.db, "SELECT count(*) FROM sqlite_schema", NULL, &n, &err), &err);
+	assert_int_equal(n, 0);
+	audit_log_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -266,6 +327,8 @@ int main(void)
 		cmocka_unit_test(test_export_form__csv_header_has_every_column),
 		cmocka_unit_test(test_export_form__any_row),
 		cmocka_unit_test(test_export_form__parts_make_a_whole),
+		cmocka_unit_test(test_export_form__an_export_has_its_entry),
+		cmocka_unit_test(test_export_form__a_folder_without_a_log_has_no_export),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,6 +96,31 @@ static void test_fbc__a_bundle_that_is_no_chart_is_listed_with_the_reason(void *
 	assert_string_not_equal(x->revision, own->revision);
 }
 
+/* An image that says its digest has it; any other text gives one of its own. */
+static void test_fbc__the_digest_of_an_image_is_that_of_the_bundle(void **state)
+{
+	char hex[SHA256_HEX], own[SHA256_HEX];
+	(void)state;
+	sha256_hex(STR("x"), hex);
+	for (size_t i = 0; i < 4; i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+		const char *image = i == 0   ? arena_fmt(a, "q.io/e@sha256:%.64s", hex)
+				    : i == 1 ? arena_fmt(a, "q.io/e@sha256:%.63s", hex)
+				    : i == 2 ? arena_fmt(a, "q.io/e@sha256:%.64s0", hex)
+					     : arena_fmt(a, "q.io/e:%.64s", hex);
+		CLEANUP(index_freep) struct catalog_index *x = index_of(
+			arena_fmt(a,
+				  "---\nschema: olm.bundle\nname: e.v1\npackage: etcd\nimage: %s\n"
+				  "properties:\n- {type: olm.package, value: {packageName: etcd, "
+				  "version: 1.0.0}}\n",
+				  image),
+			NULL, NULL);
+		assert_int_equal(x->n, 1);
+		sha256_hex(str_of(arena_fmt(a, "e.v1 %s", image)), own);
+		assert_string_equal(x->versions[0]->digest, i == 0 ? hex : own);
+	}
+}
+
 static void test_fbc__deprecations(void **state)
 {
 	(void)state;
@@ -167,6 +192,7 @@ int main(void)
 		cmocka_unit_test(test_fbc__channels_and_edges_of_olm_become_edges_of_versions),
 		cmocka_unit_test(test_fbc__a_bundle_that_is_no_chart_is_listed_with_the_reason),
 		cmocka_unit_test(test_fbc__deprecations),
+		cmocka_unit_test(test_fbc__the_digest_of_an_image_is_that_of_the_bundle),
 		cmocka_unit_test(test_fbc__what_is_wrong_is_named_and_the_rest_is_used),
 		cmocka_unit_test(test_fbc__json_values_follow_one_another),
 	};

@@ -181,11 +181,81 @@ static void test_resolve__a_catalog_that_was_not_read_is_there(void **state)
 	resolve_run(&w->in, w->a, &r);
 	assert_non_null(
 		strstr(r.message, "(asked: none); alm catalog add NAME URL makes a catalog"));
+	assert_false(r.not_ready);
 	w->in.n_unsynced = 1;
 	resolve_run(&w->in, w->a, &r);
 	assert_string_equal(r.reason, "CatalogNotReady");
+	assert_true(r.not_ready);
 	assert_non_null(
 		strstr(r.message, "; 1 catalog is there and not read so far; alm status says why"));
+	/* one that has the package is enough */
+	add(w, "0.9.6", TYPE);
+	run(w, &r);
+	assert_string_equal(r.reason, "Resolved");
+	assert_false(r.not_ready);
+}
+
+/* Of the catalogs that have the package the one of the highest priority; of two equal ones none,
+ * unless a third is above them. Whatever their order, and whatever one without the package has. */
+static void test_resolve__the_highest_priority_that_has_the_package(void **state)
+{
+	static const struct {
+		int64_t priority[3];
+		bool has[3];
+		int chosen; /* -1: ambiguous, -2: nobody has it */
+	} rows[] = {
+		{{0, 0, 9}, {true, false, false}, 0}, {{9, 0, 0}, {false, true, false}, 1},
+		{{1, 2, 3}, {true, true, true}, 2},   {{3, 2, 1}, {true, true, true}, 0},
+		{{1, 3, 2}, {true, true, true}, 1},   {{2, 2, 1}, {true, true, true}, -1},
+		{{1, 2, 2}, {true, true, true}, -1},  {{2, 2, 3}, {true, true, true}, 2},
+		{{3, 2, 2}, {true, true, true}, 0},   {{2, 2, 3}, {true, true, false}, -1},
+		{{-1, 0, 0}, {true, false, true}, 2}, {{1, 2, 3}, {false, false, false}, -2},
+	};
+	static const char *const names[] = {"c0", "c1", "c2"};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		struct catalog_index *x[3];
+		const struct catalog_index *indexes[3];
+		struct resolution r;
+		struct error err = ERROR_INIT;
+		for (size_t k = 0; k < 3; k++) {
+			struct world w = {.index = index_new(names[k], rows[i].priority[k]),
+					  .a = a};
+			add_package(&w, rows[i].has[k] ? "etcd-operator" : "other", "1.0.0",
+				    rows[i].has[k] ? TYPE : "appType: other.x.io\n");
+			assert_ok(index_finish(w.index, STR_NONE, &err), &err);
+			indexes[k] = x[k] = w.index;
+		}
+		struct resolve_input in = {.app = "etcd",
+					   .self_ref = "etcd.com.tectonic.storage",
+					   .indexes = indexes,
+					   .n_indexes = 3};
+		resolve_run(&in, a, &r);
+		const char *want = rows[i].chosen == -1   ? "AmbiguousSource"
+				   : rows[i].chosen == -2 ? "NoPackage"
+							  : "Resolved";
+		if (strcmp(r.reason, want) != 0)
+			fail_msg("row %zu: %s", i, r.reason);
+		if (rows[i].chosen >= 0)
+			assert_string_equal(r.catalog, names[rows[i].chosen]);
+		in.n_unsynced = 1; /* another may have it yet */
+		resolve_run(&in, a, &r);
+		assert_string_equal(r.reason, rows[i].chosen == -2 ? "CatalogNotReady" : want);
+		assert_int_equal(r.not_ready, rows[i].chosen == -2);
+		for (size_t k = 0; k < 3; k++)
+			index_free(x[k]);
+	}
+}
+
+/* It may refuse other versions of itself: two of one package are never there at once. */
+static void test_resolve__a_package_does_not_exclude_itself(void **state)
+{
+	struct world *w = *state;
+	struct resolution r;
+	add(w, "0.9.6", TYPE "conflicts: [{package: etcd-operator}]\n");
+	run(w, &r);
+	assert_non_null(r.chosen);
 }
 
 static void test_resolve__a_dropped_resource_blocks_with_its_steps(void **state)
@@ -482,6 +552,8 @@ int main(void)
 		T(test_resolve__what_comes_back_is_the_same_archive),
 		T(test_resolve__no_app_takes_a_package_that_names_none),
 		T(test_resolve__a_catalog_that_was_not_read_is_there),
+		T(test_resolve__a_package_does_not_exclude_itself),
+		cmocka_unit_test(test_resolve__the_highest_priority_that_has_the_package),
 		T(test_resolve__a_dropped_resource_blocks_with_its_steps),
 		T(test_resolve__many_dropped_resources_are_one_step),
 		T(test_resolve__a_catalog_without_the_package_says_so),

@@ -232,6 +232,56 @@ static void test_resolve_doc__nothing_to_choose_from_is_told(void **state)
 	arena_free(w.a);
 }
 
+/* A waiver of each dropped resource is told once: not again where a step has it, not where nothing
+ * helps. */
+static void test_resolve_doc__other_ways_out(void **state)
+{
+#define WAIVER(r) "alm upgrade etcd --to 2.0.0 --accept-dropped " r " --reason TEXT"
+	static const struct {
+		const char *more;
+		bool one, two;
+	} rows[] = {
+		{"", true, true},
+		{",\"steps\":[\"alm crd migrate\"]", true, true},
+		{",\"steps\":[\"" WAIVER("a.x.io/v1") " # breaks\"]", false, true},
+		{",\"steps\":[\"x\",\"" WAIVER("b.x.io/v1") "\"]", true, false},
+		{",\"stuck\":\"it is stored\"", false, false},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 16);
+		struct error err = ERROR_INIT;
+		struct obj *app = NULL, *c = NULL;
+		assert_ok(json_parse(STR("{\"metadata\":{\"name\":\"etcd\"}}"), &app, &err), &err);
+		obj_keep(a, app);
+		assert_ok(
+			json_parse(str_of(arena_fmt(a,
+						    "{\"version\":\"2.0.0\",\"reason\":"
+						    "\"ResourceDropped\",\"kubectl\":[\"k1\"],"
+						    "\"dropped\":[\"a.x.io/v1\",\"b.x.io/v1\"]%s}",
+						    rows[i].more)),
+				   &c, &err),
+			&err);
+		obj_keep(a, c);
+		resolve_print_refusal(app, c, false, &b);
+		assert_true(cstr_has_prefix(b.buf, "etcd 2.0.0 is not installable: it no longer "
+						   "manages a.x.io/v1, b.x.io/v1."));
+		assert_null(strstr(b.buf, "Other ways out"));
+		strbuf_clear(&b);
+		resolve_print_refusal(app, c, true, &b);
+		const char *wide = strstr(b.buf, "With kubectl alone:\n  k1\nOther ways out:\n");
+		assert_non_null(wide);
+		const char *one = "\n  " WAIVER("a.x.io/v1") "   # never covers a stored version\n",
+			   *two = "\n  " WAIVER("b.x.io/v1") "   # never covers a stored version\n";
+		assert_int_equal(strstr(wide, one) != NULL, rows[i].one);
+		assert_int_equal(strstr(wide, two) != NULL, rows[i].two);
+		assert_non_null(
+			strstr(wide, "\n  kubectl patch apptype etcd --type=merge -p "
+				     "'{\"spec\":{\"version\":\"<2.0.0\"}}'   # stay below it\n"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +291,7 @@ int main(void)
 		cmocka_unit_test(test_resolve_doc__a_candidate_has_what_was_found),
 		cmocka_unit_test(test_resolve_doc__has_what_the_printer_reads),
 		cmocka_unit_test(test_resolve_doc__nothing_to_choose_from_is_told),
+		cmocka_unit_test(test_resolve_doc__other_ways_out),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

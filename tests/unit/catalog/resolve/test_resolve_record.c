@@ -295,6 +295,45 @@ static void test_resolve_record__has_everything_and_gives_it_back(void **state)
 			fail_msg("no %s in %s", words[i], all.buf);
 }
 
+/* Of another app without its name or selfRef nothing can be said: it is as if it were not there. */
+static void test_resolve_record__another_app_is_whole_or_absent(void **state)
+{
+	static const struct {
+		const char *others;
+		bool there;
+	} rows[] = {
+		{"{}", false},
+		{"{\"b\":7}", false},
+		{"{\"b\":{}}", false},
+		{"{\"b\":{\"app\":\"b\"}}", false},
+		{"{\"b\":{\"self_ref\":\"b.x.io\"}}", false},
+		{"{\"c\":{\"app\":\"b\",\"self_ref\":\"b.x.io\"}}", false},
+		{"{\"b\":{\"app\":\"b\",\"self_ref\":\"b.x.io\",\"range\":\"<3\"}}", true},
+	};
+	struct resolve_input in, its, again;
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
+	CLEANUP(index_freep) struct catalog_index *x = full_index();
+	const struct catalog_index *const indexes[] = {x};
+	(void)state;
+	fill(&in, &its, indexes, a);
+	CLEANUP(obj_unrefp) struct obj *record = resolve_record(&in, a);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct error err = ERROR_INIT;
+		struct obj *others = NULL, *o = obj_keep(a, obj_copy(record));
+		assert_ok(json_parse(str_of(rows[i].others), &others, &err), &err);
+		obj_set(o, "others", others);
+		assert_ok(resolve_replay(o, a, &again, &err), &err);
+		const struct resolve_input *b = again.other(again.arg, "b");
+		if ((b != NULL) != rows[i].there)
+			fail_msg("%s", rows[i].others);
+		if (b) {
+			assert_string_equal(b->app, "b");
+			assert_string_equal(b->self_ref, "b.x.io");
+			assert_string_equal(b->range, "<3");
+		}
+	}
+}
+
 /* A catalog of as many versions as a record may have, and of one more. */
 static void test_resolve_record__too_many_versions_make_none(void **state)
 {
@@ -331,6 +370,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_resolve_record__has_everything_and_gives_it_back),
 		cmocka_unit_test(test_resolve_record__too_many_versions_make_none),
+		cmocka_unit_test(test_resolve_record__another_app_is_whole_or_absent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

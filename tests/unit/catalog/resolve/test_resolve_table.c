@@ -356,6 +356,45 @@ static void test_resolve_table__an_approval_has_its_reason(void **state)
 	assert_string_equal(c->command, "alm approve etcd 2.0.0 --reason TEXT");
 }
 
+/* Both ways to say which Kubernetes it wants: the descriptor's and the chart's; a vendor's suffix is no
+ * pre-release. */
+static void test_resolve_table__which_kubernetes_it_wants(void **state)
+{
+	static const struct {
+		const char *kube, *min, *range;
+		bool fits;
+	} rows[] = {
+		{"v1.33.0+alm1", NULL, ">=1.33.0", true}, {"v1.33.0-gke.1", NULL, ">=1.33.0", true},
+		{"v1.33.0", NULL, ">=1.33.1", false},     {"v1.33.0", NULL, "<1.33.0", false},
+		{"v1.33.0", NULL, "<1.33.1", true},       {"v1.33.0", "1.33.0", NULL, true},
+		{"v1.33.0", "1.33.1", NULL, false},       {"v1.33.0", "1.20", "<1.33", false},
+		{"v1.33.0", "1.34", ">=1.20", false},     {NULL, "1.34", "<1.0", true},
+		{"strange", "1.34", "<1.0", true},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct resolution r;
+		struct world *w = world_new();
+		judge(w, &r);
+		struct package_version *p = w->index->versions[0];
+		w->in.kube_version = rows[i].kube;
+		p->min_kube_version = rows[i].min;
+		p->kube_version = rows[i].range;
+		resolve_run(&w->in, w->a, &r);
+		const struct candidate *c = &r.candidates[0];
+		if (c->installable != rows[i].fits)
+			fail_msg("row %zu: %s", i, c->reason ? c->reason : "installable");
+		if (!rows[i].fits) {
+			const char *want = i == 6 || i == 8 ? rows[i].min : rows[i].range;
+			assert_string_equal(c->reason, "KubeVersion");
+			assert_string_equal(c->message,
+					    arena_fmt(w->a, "needs Kubernetes %s, this is %s", want,
+						      rows[i].kube));
+		}
+		world_free(w);
+	}
+}
+
 /* --- when --- */
 
 static int64_t at(const char *text)
@@ -428,6 +467,7 @@ int main(void)
 		cmocka_unit_test(test_resolve_table__a_channel_ends_no_word),
 		cmocka_unit_test(test_resolve_table__an_approval_has_its_reason),
 		cmocka_unit_test(test_resolve_table__windows_and_soak),
+		cmocka_unit_test(test_resolve_table__which_kubernetes_it_wants),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

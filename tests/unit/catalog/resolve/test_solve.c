@@ -377,6 +377,27 @@ static void test_solve__sentences(void **state)
 	assert_int_equal(e.lines[2].because[0] + e.lines[2].because[1], 3);
 }
 
+/* "requires what nobody has": the term is true in any case, and no part of what follows. */
+static void test_solve__what_is_always_true_is_not_told(void **state)
+{
+	static const char *const web[2] = {"2.0.0", "1.0.0"}, *const cert[2] = {"1.14.2", "1.12.3"};
+	(void)state;
+	for (int present = 0; present < 2; present++) {
+		CLEANUP(solve_freep) struct solve *s = solve_new();
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		struct solve_explanation e;
+		size_t w = solve_package(s, "web", web, 2, false),
+		       c = solve_package(s, "cert", cert, 2, present);
+		uint64_t it = 2, any = 7;
+		solve_fact(s, "web 2.0.0 requires cert 9", NULL,
+			   (struct solve_term[]){{w, &it}, {c, &any}}, 2);
+		assert_int_equal(solve_run(s, w, 1), SOLVE_NO);
+		solve_explain(s, a, &e);
+		assert_int_equal(e.n, 1);
+		assert_string_equal(e.lines[0].text, "web 2.0.0 requires cert 9");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -385,6 +406,7 @@ int main(void)
 		cmocka_unit_test(test_solve__long_chains_end),
 		cmocka_unit_test(test_solve__hard_instances_end_within_the_limit),
 		cmocka_unit_test(test_solve__sentences),
+		cmocka_unit_test(test_solve__what_is_always_true_is_not_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

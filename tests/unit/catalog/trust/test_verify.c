@@ -268,6 +268,29 @@ static void test_verify__damaged_keys(void **state)
 	}
 }
 
+/* As many packets as a keyring may have, in one file or in two, and one more. */
+static void test_verify__a_keyring_has_a_limit_of_packets(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(ROOM);
+	char packets[2 * (OPENPGP_PACKETS_MAX + 1)];
+	for (size_t i = 0; i < sizeof(packets); i += 2) { /* user ids, empty */
+		packets[i] = (char)0xCD;
+		packets[i + 1] = 0;
+	}
+	for (size_t first = 0; first <= 2; first += 2)
+		for (size_t n = OPENPGP_PACKETS_MAX; n <= OPENPGP_PACKETS_MAX + 1; n++) {
+			struct openpgp_keyring ring = {0};
+			struct error err = ERROR_INIT;
+			if (first)
+				openpgp_keyring_add(&ring, str_n(packets, 2 * first), NOW_S, a,
+						    &err);
+			int r = openpgp_keyring_add(&ring, str_n(packets, 2 * (n - first)), NOW_S,
+						    a, &err);
+			assert_int_equal(r, n > OPENPGP_PACKETS_MAX ? -E_LIMIT : -E_INVALID);
+		}
+}
+
 /* A keyring without its armor. */
 static struct str bare(struct arena *a, const char *name, struct strbuf *raw)
 {
@@ -558,6 +581,7 @@ int main(void)
 		cmocka_unit_test(test_verify__no_change_is_accepted),
 		cmocka_unit_test(test_verify__two_files_in_one),
 		cmocka_unit_test(test_verify__damaged_keys),
+		cmocka_unit_test(test_verify__a_keyring_has_a_limit_of_packets),
 		cmocka_unit_test(test_verify__a_revocation_counts_wherever_it_stands),
 		cmocka_unit_test(test_verify__a_subkey_counts_as_bound),
 		cmocka_unit_test(test_verify__cosign_of_openssl),
