@@ -23,6 +23,7 @@ struct call {
 	const struct row *row;
 	struct transport_events events;
 	void *arg;
+	size_t body_max;
 	struct task task;
 	TAILQ_ENTRY(call) link;
 };
@@ -45,16 +46,24 @@ static void call_free(struct call *c)
 	xfree(c);
 }
 
+/* As the real ones refuse it. */
+static bool is_too_large(const struct call *c)
+{
+	return c->row->status && c->body_max && strlen(c->row->body) > c->body_max;
+}
+
 static void finish(struct call *c, bool lost)
 {
 	int code = c->row->code ? c->row->code : E_IO;
 	struct transport_events events = c->events;
 	void *arg = c->arg;
 	struct error err = ERROR_INIT;
-	if (lost)
+	if (is_too_large(c))
+		error_set(&err, E_LIMIT, "answer is larger than %zu bytes", c->body_max);
+	else if (lost)
 		error_set(&err, code, "connection reset");
 	call_free(c);
-	events.done(arg, lost ? &err : NULL);
+	events.done(arg, err.code ? &err : NULL);
 }
 
 static bool is_open(struct transport_fake *f, const struct call *c)
@@ -74,9 +83,9 @@ static void answer(void *arg)
 	const struct row *row = c->row;
 	if (row->status && c->events.head)
 		c->events.head(c->arg, row->status, &row->headers);
-	if (is_open(f, c) && row->status && *row->body)
+	if (is_open(f, c) && row->status && *row->body && !is_too_large(c))
 		c->events.data(c->arg, str_of(row->body));
-	if (is_open(f, c) && !row->stream)
+	if (is_open(f, c) && (!row->stream || is_too_large(c)))
 		finish(c, !row->status);
 }
 
@@ -119,7 +128,8 @@ static struct call *fake_start(struct transport *t, const struct transport_reque
 	f->calls[f->n_calls++] = strbuf_detach(&b);
 	row->used = true;
 	struct call *c = xcalloc(1, sizeof(*c));
-	*c = (struct call){.fake = f, .row = row, .events = *events, .arg = arg};
+	*c = (struct call){
+		.fake = f, .row = row, .events = *events, .arg = arg, .body_max = r->body_max};
 	c->task.fn = answer;
 	c->task.arg = c;
 	TAILQ_INSERT_TAIL(&f->open, c, link);

@@ -109,7 +109,7 @@ static int by_order(const void *a, const void *b)
 static size_t load_all(const struct hook_run *h, struct one **ret)
 {
 	const struct obj *hooks = obj_get(h->doc, "hooks");
-	struct one *list = ARENA_ARRAY(h->v->a, struct one, obj_len(hooks) + 1);
+	struct one *list = ARENA_ARRAY(h->v->a, struct one, obj_len(hooks));
 	size_t n = 0;
 	for (size_t i = 0; i < obj_len(hooks); i++)
 		if (has_word(obj_get(obj_at(hooks, i), "events"), h->event))

@@ -207,7 +207,6 @@ static bool is_allowed(const struct obj *status, const struct obj *q)
 					   .group = text_of(q, "group"),
 					   .resource = text_of(q, "resource"),
 					   .subresource = text_of(q, "subresource"),
-					   .ns = text_of(q, "namespace"),
 					   .name = text_of(q, "name"),
 					   .path = path ? path : ""};
 	const struct obj *rules = obj_get(status, path ? "nonResourceRules" : "resourceRules");

@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include "alm/controllers/app/account.h"
+#include "alm/controllers/app/account_rights.h"
 #include "alm/controllers/app/instance_app.h"
 #include "alm/controllers/work/works.h"
+#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "crds/marks.h"
 #include "tests/lib/view_fake.h"
 
 #define APP(spec)                                                                                 \
@@ -181,6 +184,50 @@ static void test_account__the_system_s_namespaces_take_more(void **state)
 		      NAMESPACE("mine", LABELLED)); /* of earlier versions */
 	assert_int_equal(settle(w, "mine"), DONE);
 	refuses(w, "a/../b", NULL);
+}
+
+/* Of an app that is deleted: the CRDs named, as long as they are its own, and each by its name. */
+static void test_account__a_deleted_app_may_delete_the_crds_it_names(void **state)
+{
+	static const struct {
+		const char *named, *want; /* NULL: no such right */
+		bool deleting;
+	} rows[] = {
+		{"as.x.io=1", "[\"as.x.io\"]", true},
+		{"as.x.io=1,bs.x.io=2", "[\"as.x.io\"]", true}, /* b is another's */
+		{"bs.x.io=2", NULL, true},
+		{"none.x.io=2", NULL, true},
+		{"pods.k8s.io=0", NULL, true}, /* reserved */
+		{"as.x.io", NULL, true},
+		{"as.x.io=1", NULL, false},
+	};
+	struct world *w = *state;
+	view_fake_put(&w->f, WATCH_CRD, CRD("as", "x.io", "etcd.com.x"));
+	view_fake_put(&w->f, WATCH_CRD, CRD("bs", "x.io", "other.com.x"));
+	view_fake_put(&w->f, WATCH_CRD, CRD("pods", "k8s.io", "etcd.com.x"));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		set_app(w, APP(""));
+		struct obj *o = obj_keep(w->f.a, obj_copy(w->app.o));
+		meta_set_annotation(o, ANNOTATION_DELETE_CRDS, rows[i].named);
+		w->app.o = o;
+		w->app.deleting = rows[i].deleting;
+		const struct obj *role =
+			obj_keep(w->f.a, account_app_role(&w->f.view, &w->app, "r"));
+		const struct obj *rules = obj_get(role, "rules"), *found = NULL;
+		for (size_t k = 0; k < obj_len(rules); k++)
+			if (cstr_eq(obj_str(obj_at(rules, k), "resources[0]"),
+				    "customresourcedefinitions") &&
+			    cstr_eq(obj_str(obj_at(rules, k), "verbs[0]"), "delete"))
+				found = obj_at(rules, k);
+		if ((found != NULL) != (rows[i].want != NULL))
+			fail_msg("row %zu", i);
+		if (found) {
+			CLEANUP(xfreep) char *names = json_text(obj_get(found, "resourceNames"));
+			assert_string_equal(names, rows[i].want);
+			assert_string_equal(obj_str(found, "apiGroups[0]"), "apiextensions.k8s.io");
+		}
+	}
+	w->app.deleting = false;
 }
 
 /* Whoever may write that namespace, and accounts in it, may give ALM to an app. */
@@ -501,6 +548,7 @@ int main(void)
 		TEST(a_namespace_of_others_must_say_so),
 		TEST(the_system_s_namespaces_take_more),
 		TEST(where_alm_is_takes_a_named_app_with_a_named_account),
+		TEST(a_deleted_app_may_delete_the_crds_it_names),
 		TEST(its_rights_are_made_and_kept),
 		TEST(what_it_never_gets),
 		TEST(custom_resources_of_definitions_that_name_the_app),

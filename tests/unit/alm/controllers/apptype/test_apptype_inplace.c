@@ -1,8 +1,10 @@
 /* test_apptype_inplace.c: the Catalog of a package that stands in its AppType: who makes it, whose it is, when it goes. */
 #include "tests/lib/test.h"
 
+#include "alm/base/clock.h"
 #include "alm/controllers/apptype/apptype.h"
 #include "alm/controllers/work/watched.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
 #include "alm/sources/inplace.h"
 #include "tests/lib/view_fake.h"
@@ -104,11 +106,69 @@ static void test_apptype_inplace__whose_is_left_alone(void **state)
 	}
 }
 
+#define OPERATOR                                             \
+	",\"operator\":{\"helmChart\":{\"template\":\"r.io/" \
+	"shop:1\"},\"secretRef\":{\"name\":\"k\"}}"
+
+/* The tag is looked up once in five minutes, and sooner where nobody answered; a clock that was set back
+ * makes no answer last. */
+static void test_apptype_inplace__a_tag_is_looked_up_now_and_then(void **state)
+{
+	static const struct {
+		int code;
+		int64_t age_ns; /* -1: nobody has asked */
+		bool asks;
+	} rows[] = {
+		{0, -1, true},
+		{0, 0, false},
+		{0, INPLACE_TAG_NS - 1, false},
+		{0, INPLACE_TAG_NS, true},
+		{0, -NS_PER_S, true},
+		{E_UNAVAILABLE, 30 * NS_PER_S - 1, false},
+		{E_UNAVAILABLE, 30 * NS_PER_S, true},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w;
+		struct error err = ERROR_INIT;
+		begin(&w, RESOURCES OPERATOR);
+		const char *tag = inplace_tag(w.app.o, w.f.a);
+		assert_non_null(tag);
+		const char *id = arena_fmt(w.f.a, "tag:%s k", tag);
+		int64_t now = w.f.view.now_ns;
+		struct obj *value = NULL;
+		if (rows[i].code)
+			error_set(&err, rows[i].code, "no");
+		else
+			value = obj_copy(view_fake_obj(&w.f, "{\"digest\":\"d\"}"));
+		if (rows[i].age_ns != -1)
+			stash_put(w.f.stash, id, rows[i].code ? &err : NULL, STR_NONE, value,
+				  now - rows[i].age_ns);
+		else
+			obj_unref(value);
+		err = ERROR_INIT;
+		assert_ok(apptype_inplace(&w.f.view, "shop", view_fake_plan(&w.f), &err), &err);
+		const struct action *x = view_fake_work(&w.f, &tag_work);
+		if ((x != NULL) != rows[i].asks)
+			fail_msg("row %zu", i);
+		if (x) {
+			assert_string_equal(x->id, id);
+			assert_string_equal(x->key, tag);
+			assert_string_equal(x->name, "k");
+		} else {
+			int64_t all = rows[i].code ? 30 * NS_PER_S : INPLACE_TAG_NS;
+			assert_int_equal(w.f.plan.requeue_after_ns, all - rows[i].age_ns);
+		}
+		view_fake_release(&w.f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_apptype_inplace__its_catalog_is_its_own),
 		cmocka_unit_test(test_apptype_inplace__whose_is_left_alone),
+		cmocka_unit_test(test_apptype_inplace__a_tag_is_looked_up_now_and_then),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

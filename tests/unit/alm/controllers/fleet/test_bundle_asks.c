@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "alm/controllers/fleet/bundle_asks.h"
+#include "alm/obj/meta.h"
+#include "crds/marks.h"
 #include "tests/lib/view_fake.h"
 
 #define BUNDLE                                                                                \
@@ -90,6 +92,23 @@ static void test_bundle_asks__what_is_compared_stays_in_the_entry(void **state)
 	assert_int_equal(strlen(obj_str(w.logged, "digest")), 64);
 }
 
+/* Another word than that which the attempt began with; none and an empty one ask for nothing. */
+static void test_bundle_asks__another_word_asks_for_another_attempt(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *word, *begun;
+		bool asked;
+	} rows[] = {{NULL, NULL, false}, {"", NULL, false},  {"1", NULL, true}, {"1", "1", false},
+		    {"2", "1", true},    {NULL, "1", false}, {"", "1", false}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct obj *o = view_fake_obj(&w.f, BUNDLE);
+		if (rows[i].word)
+			meta_set_annotation(o, ANNOTATION_RETRY, rows[i].word);
+		assert_int_equal(bundle_is_asked(o, rows[i].begun), rows[i].asked);
+	}
+}
+
 /* An approval of deletes that is taken says nothing more; one that does nothing says why. */
 static void test_bundle_asks__deletes_that_are_not_approved(void **state)
 {
@@ -133,6 +152,8 @@ static void test_bundle_asks__deletes_that_are_not_approved(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			test_bundle_asks__another_word_asks_for_another_attempt, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_bundle_asks__a_reason_is_told_once_however_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(

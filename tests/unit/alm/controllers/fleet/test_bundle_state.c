@@ -168,12 +168,43 @@ static void test_bundle_state__when_the_same_is_run_again(void **state)
 		assert_int_equal(bundle_retry_in(&retries[i].ended), retries[i].want);
 }
 
+static void test_bundle_state__what_a_record_says_of_its_run(void **state)
+{
+	(void)state;
+	/* clang-format off */
+	static const struct { const char *state, *reason; bool refused; enum bundle_run want; } rows[] = {
+		{"Succeeded",   NULL,         false, RUN_DONE},
+		{"Succeeded",   "PruneHeld",  true,  RUN_DONE},
+		{"RollingBack", "StepFailed", true,  RUN_GOES_BACK},
+		{"RolledBack",  "StepFailed", true,  RUN_WENT_BACK},
+		{"Failed",      NULL,         false, RUN_FAILED},
+		{"Failed",      "StepFailed", true,  RUN_REFUSED},
+		{"Failed",      "PruneHeld",  false, RUN_HELD},
+		{"Failed",      "PruneHeld",  true,  RUN_HELD},
+		{"Running",     "PruneHeld",  true,  RUN_GOES},
+		{NULL,          NULL,         false, RUN_GOES},
+	};
+	/* clang-format on */
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(obj_unrefp) struct obj *record = obj_map();
+		if (rows[i].state)
+			obj_set_str(record, "state", rows[i].state);
+		if (rows[i].reason)
+			obj_set_str(record, "reason", rows[i].reason);
+		if (rows[i].refused)
+			obj_set_bool(record, "refused", true);
+		assert_int_equal(bundle_run_of(record), rows[i].want);
+	}
+	assert_int_equal(bundle_run_of(NULL), RUN_GOES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bundle_state__when_the_same_is_run_again),
 		cmocka_unit_test(test_bundle_state__the_table_is_that_of_the_page),
 		cmocka_unit_test(test_bundle_state__names_are_found),
+		cmocka_unit_test(test_bundle_state__what_a_record_says_of_its_run),
 		cmocka_unit_test(test_bundle_state__all_facts_lead_along_edges),
 		cmocka_unit_test(test_bundle_state__by_what_is_known),
 	};

@@ -132,6 +132,18 @@ static void check(const struct given *g)
 			 g->approved, g->needs_digest, g->named ? g->named : "none", g->status,
 			 g->log, got ? got : "begins", want ? want : "begins");
 	assert_string_equal(told, row);
+	const struct action *decision = NULL;
+	for (const struct action *a = x.f.plan.head; a; a = a->next)
+		if (cstr_eq(a->row_type, "Decision"))
+			decision = a;
+	assert_int_equal(decision != NULL, want != NULL);
+	if (decision) {
+		assert_string_equal(decision->reason, want);
+		assert_string_equal(obj_str(decision->body, "plan"), OURS);
+		assert_string_equal(obj_str(decision->body, "version.to"), "2.0.0");
+		assert_true(*obj_str(decision->body, "message"));
+		assert_true(*obj_str(decision->body, "verdict"));
+	}
 	assert_int_equal(x.s.phase == PHASE_AWAITING, want != NULL);
 	if (*row && g->approved && !want) {
 		assert_string_equal(obj_str(x.s.approval, "digest"), OURS);

@@ -128,6 +128,48 @@ static void test_strategy_phases__another_edge_fails_the_pass(void **state)
 	view_fake_release(&f);
 }
 
+/* Of what a pass does not find any more nothing is left in the status. */
+static void test_strategy_phases__what_is_past_leaves_the_status(void **state)
+{
+	static const char *const fields[] = {"approval", "steps", "unmet"};
+	(void)state;
+	for (int more = 0; more < 2; more++) {
+		struct view_fake f;
+		struct error err = ERROR_INIT;
+		view_fake_init(&f);
+		struct strategy_ref ref = {
+			.o = view_fake_obj(&f, "{\"metadata\":{\"name\":\"s\",\"uid\":\"u\"},"
+					       "\"status\":{\"phase\":\"Blocked\",\"approval\":{"
+					       "\"digest\":\"old\"},\"steps\":[\"old\"],"
+					       "\"unmet\":[\"old\"]}}"),
+			.name = "s",
+			.version = "1.0.0"};
+		struct obj *new = view_fake_obj(&f, more ? "[\"new\"]" : "[]");
+		struct strategy_pass s = {
+			.v = &f.view,
+			.plan = view_fake_plan(&f),
+			.ref = &ref,
+			.was = PHASE_BLOCKED,
+			.phase = PHASE_PENDING,
+			.approval = more ? view_fake_obj(&f, "{\"digest\":\"new\"}") : NULL,
+			.steps = new,
+			.unmet = new,
+			.conditions = obj_keep(f.a, obj_list())};
+		f.pass = &s;
+		assert_ok(last_step(&strategy_controller)(&f.view, "s", &f.plan, &err), &err);
+		const struct action *x = view_fake_action(&f, ACT_STATUS, NULL, NULL);
+		assert_non_null(x);
+		for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+			assert_int_equal(obj_has(x->body, fields[i]), more);
+		if (more) {
+			assert_string_equal(obj_str(x->body, "approval.digest"), "new");
+			assert_string_equal(obj_str(x->body, "steps[0]"), "new");
+			assert_string_equal(obj_str(x->body, "unmet[0]"), "new");
+		}
+		view_fake_release(&f);
+	}
+}
+
 static bool is_over(enum phase p)
 {
 	return p == PHASE_NEW || !phase_is_unfinished(p) || p == PHASE_AWAITING;
@@ -277,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_strategy_phases__installing_ends),
 		cmocka_unit_test(test_strategy_phases__what_was_not_planned_in_time_is_judged_anew),
 		cmocka_unit_test(test_strategy_phases__another_edge_fails_the_pass),
+		cmocka_unit_test(test_strategy_phases__what_is_past_leaves_the_status),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -333,10 +333,60 @@ static void test_hook_run__one_over_the_bound_runs(void **state)
 	view_fake_release(&w.f);
 }
 
+/* What the app's hooks left goes with it, once all is known: what ALM made of this app, and nobody keeps. */
+static void test_hook_run__what_hooks_left_goes_with_the_app(void **state)
+{
+	static const struct {
+		const char *app, *run, *more;
+		bool there, goes;
+	} rows[] = {
+		{"etcd", "r1", "", true, true},
+		{"etcd", "r1", "", false, false},
+		{"shop", "r1", "", true, false},
+		{NULL, "r1", "", true, false},
+		{"etcd", NULL, "", true, false},
+		{"etcd", "r1", ", \"annotations\": {\"helm.sh/resource-policy\": \"keep\"}", true,
+		 false},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		for (int deleting = 0; deleting < 2; deleting++) {
+			struct world w;
+			begin(&w, "");
+			struct obj *doc = view_fake_obj(
+				&w.f, arena_fmt(w.f.a,
+						"{\"namespace\": \"ns\", \"hooks\": [{\"events\": "
+						"[\"pre-install\"], \"object\": {\"apiVersion\": "
+						"\"batch/v1\", \"kind\": \"Job\", \"metadata\": "
+						"{\"name\": \"j\"%s}}}]}",
+						rows[i].more));
+			struct obj *o =
+				obj_keep(w.f.a, meta_skeleton("batch/v1", "Job", "ns", "j"));
+			obj_set_path(o, "metadata.uid", obj_string("u"));
+			if (rows[i].app)
+				meta_set_label(o, LABEL_APP, rows[i].app);
+			if (rows[i].run)
+				meta_set_annotation(o, ANNOTATION_HOOK_RUN, rows[i].run);
+			if (deleting)
+				obj_set_path(o, "metadata.deletionTimestamp",
+					     obj_string("2026-01-01T00:00:00Z"));
+			if (rows[i].there)
+				view_fake_live_obj(&w.f, o);
+			struct plan *p = view_fake_plan(&w.f);
+			enum ensured s = hook_objects_delete(&w.f.view, p, "etcd", doc);
+			if (s != (rows[i].goes ? WAITING : DONE))
+				fail_msg("row %zu", i);
+			assert_int_equal(view_fake_count(&w.f, ACT_DELETE),
+					 rows[i].goes && !deleting);
+			view_fake_release(&w.f);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hook_run__no_hooks_is_done),
+		cmocka_unit_test(test_hook_run__what_hooks_left_goes_with_the_app),
 		cmocka_unit_test(test_hook_run__one_after_the_other_by_weight),
 		cmocka_unit_test(test_hook_run__a_crash_repeats_nothing),
 		cmocka_unit_test(test_hook_run__an_older_run_is_deleted_first),

@@ -82,12 +82,30 @@ static void test_work_log__a_refusal_is_its_outcome(void **state)
 	}
 }
 
+/* A server that does not count is not read without end. */
+static void test_work_log__more_than_was_asked_for_is_refused(void **state)
+{
+	(void)state;
+	static const size_t most = (size_t)64 << 10;
+	for (int over = 0; over < 2; over++) {
+		struct work_fixture f;
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(2 * most);
+		work_fixture_init(&f);
+		strbuf_pad(&b, 'x', most + (size_t)over);
+		fake_answer(f.transport, "GET", PODS, 200, FAILED);
+		fake_answer(f.transport, "GET", LOG, 200, b.buf);
+		assert_int_equal(read_log(&f)->code, over ? E_LIMIT : 0);
+		work_fixture_release(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_work_log__the_container_that_failed_is_asked),
 		cmocka_unit_test(test_work_log__nothing_is_asked_where_nothing_failed),
 		cmocka_unit_test(test_work_log__a_refusal_is_its_outcome),
+		cmocka_unit_test(test_work_log__more_than_was_asked_for_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
