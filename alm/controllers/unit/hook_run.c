@@ -369,8 +369,7 @@ enum ensured hook_objects_delete(const struct view *v, struct plan *plan, const 
 		load(&h, obj_at(hooks, i), &o);
 		if (o.found < 0)
 			state = WAITING;
-		if (!o.live || unit_is_kept(o.object) ||
-		    !cstr_eq(meta_label(o.live, LABEL_APP), app) ||
+		if (unit_is_kept(o.object) || !cstr_eq(meta_label(o.live, LABEL_APP), app) ||
 		    !meta_annotation(o.live, ANNOTATION_HOOK_RUN))
 			continue;
 		state = WAITING;

@@ -125,8 +125,10 @@ static void check(const struct given *g)
 	enum ensured state = strategy_ensure_approved(&x.s);
 	const char *got = state == DONE ? NULL : x.s.reason, *told = "";
 	for (const struct action *a = x.f.plan.head; a; a = a->next)
-		if (cstr_eq(a->row_type, "Approval"))
+		if (cstr_eq(a->row_type, "Approval")) {
 			told = a->reason;
+			assert_string_equal(obj_str(a->body, "version.to"), "2.0.0");
+		}
 	if (!cstr_eq(got, want) && (got || want))
 		fail_msg("approved %d, needs digest %d, named %s, status %u, log %u: %s, want %s",
 			 g->approved, g->needs_digest, g->named ? g->named : "none", g->status,

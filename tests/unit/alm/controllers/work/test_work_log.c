@@ -46,6 +46,8 @@ static void test_work_log__the_container_that_failed_is_asked(void **state)
 	fake_answer(f.transport, "GET", LOG, 200, "no table users\nas hunter2hunter2\n");
 	const struct outcome *o = read_log(&f);
 	assert_int_equal(o->code, 0);
+	for (size_t i = 0; i < 2; i++)
+		assert_string_equal(fake_user(f.transport, i), "system:serviceaccount:n:web");
 	assert_true(str_is(o->text,
 			   "{\"pod\":\"p\",\"container\":\"m\",\"reason\":\"OOMKilled\",\"text\":"
 			   "\"no table users | as (hidden)\"}"));
