@@ -44,7 +44,8 @@ UNWIND := $(if $(SANITIZE),,-fno-asynchronous-unwind-tables)
 # appends and verifies, of CEL what evaluates, of io what every request goes through.
 SMALL_OF := $(addprefix alm/audit/,anchor audit_anchor disk_watch export gap kept prune query redact restored) \
 	$(addprefix alm/io/,address beneath curl_lib data_dir db_copy db_open jsonnet jws metrics own_ca process program quota sandbox \
-	serving_cert sql tls) $(addprefix alm/apiserver/,converting health modern options pods resource_quotas) \
+	serving_cert sql tls) $(addprefix alm/apiserver/,apiserver collection converting health modern options pods registry resource_quotas \
+	status) \
 	$(addprefix alm/obj/cel/cel_,authorizer check fn format l message net o parse q rules t) \
 	$(addprefix alm/obj/query/,field json rbac wait) $(addprefix alm/obj/schema/schema_,check compile fault shape) \
 	$(addprefix alm/obj/,patch/patch_strategic regex/regex_c regex/regex_parse yaml_print) \

@@ -4,17 +4,27 @@
 #include "alm/base/mem.h"
 #include "installers/value/unicode_tables.h"
 
-static bool in_ranges(const struct rune_range *t, size_t n, uint32_t r)
+static uint32_t first_of(uint32_t span)
 {
-	size_t lo = 0, hi = n;
+	return span >> SPAN_BITS;
+}
+
+static bool holds(uint32_t span, uint32_t r)
+{
+	return r - first_of(span) <= (span & ((1u << SPAN_BITS) - 1));
+}
+
+static bool in_ranges(const uint32_t *t, size_t n, uint32_t r)
+{
+	size_t lo = 0, hi = n; /* how many begin at r or before it */
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		if (r > t[mid].hi)
+		if (r >= first_of(t[mid]))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < n && r >= t[lo].lo;
+	return lo > 0 && holds(t[lo - 1], r);
 }
 
 static uint32_t shifted(const struct rune_delta *t, size_t n, uint32_t r)
@@ -22,14 +32,17 @@ static uint32_t shifted(const struct rune_delta *t, size_t n, uint32_t r)
 	size_t lo = 0, hi = n;
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
-		if (r > t[mid].hi)
+		if (r >= first_of(t[mid].span))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	if (lo < n && r >= t[lo].lo && (r - t[lo].lo) % t[lo].stride == 0)
-		return (uint32_t)((int32_t)r + t[lo].delta);
-	return r;
+	if (!lo || !holds(t[lo - 1].span, r))
+		return r;
+	t += lo - 1;
+	if (t->stride == 2 && (r - first_of(t->span)) % 2)
+		return r;
+	return (uint32_t)((int32_t)r + t->delta);
 }
 
 bool rune_is_letter(uint32_t r)

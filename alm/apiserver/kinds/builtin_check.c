@@ -22,6 +22,7 @@
 #include "alm/apiserver/kinds/slice_check.h"
 #include "alm/apiserver/kinds/storage_check.h"
 #include "alm/apiserver/kinds/volume_check.h"
+#include "alm/apiserver/kinds/workload_check.h"
 #include "alm/apiserver/wire/json_fault.h"
 #include "alm/base/hash.h"
 #include "alm/obj/json.h"
@@ -29,136 +30,9 @@
 
 #define SECRET_BYTES_MAX ((size_t)2 << 20)
 
-static void at_least_zero(struct field_errors *e, const struct obj *o, const char *path)
-{
-	check_at_least(e, path, obj_path(o, path), 0);
-}
-
-/* --- workloads --- */
-
-static void check_selector(struct field_errors *e, const struct obj *o, const char *kind)
-{
-	const struct obj *selector = obj_path(o, "spec.selector");
-	const struct obj *labels = obj_path(o, "spec.template.metadata.labels");
-	CLEANUP(selector_freep) struct selector *s = NULL;
-	struct error ignored;
-	bool is_empty = selector && !obj_len(obj_get(selector, "matchLabels")) &&
-			!obj_len(obj_get(selector, "matchExpressions"));
-	if (!selector && !cstr_eq(kind, "daemonset")) /* sic */
-		check_required(e, "spec.selector", NULL);
-	check_label_selector(e, "spec.selector", selector);
-	if (is_empty) {
-		field_errors_add(e, FIELD_INVALID, "spec.selector",
-				 "Invalid value: {}: empty selector is invalid for %s", kind);
-		return;
-	}
-	if (selector_from_obj(selector, &s, &ignored) < 0) {
-		CLEANUP(xfreep) char *text = json_text(selector);
-		if (cstr_eq(kind, "statefulset")) /* sic: without a reason */
-			field_errors_add(e, FIELD_INVALID, "spec.selector", "Invalid value: %s",
-					 text);
-		else if (!cstr_eq(kind, "daemonset"))
-			check_invalid(e, "spec.selector", selector, "invalid label selector");
-	} else if (!selector_matches(s, labels))
-		check_invalid(e, "spec.template.metadata.labels", labels,
-			      "`selector` does not match template `labels`");
-}
-
-static void check_template(struct field_errors *e, const struct obj *o)
-{
-	static const char *const always[] = {"Always", NULL};
-	const struct obj *spec = obj_path(o, "spec.template.spec");
-	const char *policy = obj_str(spec, "restartPolicy");
-	check_pod_template(e, "spec.template", obj_path(o, "spec.template"),
-			   obj_path(o, "spec.volumeClaimTemplates"));
-	if (policy)
-		field_errors_one_of(e, "spec.template.spec.restartPolicy", policy, always);
-}
-
-static void check_strategy(struct field_errors *e, const struct obj *o)
-{
-	static const char *const types[] = {"Recreate", "RollingUpdate", NULL};
-	const struct obj *s = obj_path(o, "spec.strategy");
-	const struct obj *rolling = obj_get(s, "rollingUpdate");
-	const char *type = obj_str(s, "type");
-	if (type)
-		field_errors_one_of(e, "spec.strategy.type", type, types);
-	if (rolling && cstr_eq(type, "Recreate"))
-		field_errors_add(e, FIELD_FORBIDDEN, "spec.strategy.rollingUpdate",
-				 "Forbidden: may not be specified when strategy `type` is "
-				 "'Recreate'");
-	at_least_zero(e, o, "spec.strategy.rollingUpdate.maxUnavailable");
-	at_least_zero(e, o, "spec.strategy.rollingUpdate.maxSurge");
-}
-
-static void check_deadline(struct field_errors *e, const struct obj *spec)
-{
-	const struct obj *deadline = obj_get(spec, "progressDeadlineSeconds");
-	int64_t n = 0;
-	if (!obj_as_i64(deadline, &n) || n > obj_i64(spec, "minReadySeconds", 0))
-		return;
-	check_invalid(e, "spec.progressDeadlineSeconds", deadline,
-		      "must be greater than minReadySeconds");
-	check_said_of(e, deadline);
-}
-
-static void deployment(struct field_errors *e, const struct obj *o)
-{
-	at_least_zero(e, o, "spec.replicas");
-	check_selector(e, o, "deployment");
-	check_template(e, o);
-	check_strategy(e, o);
-	check_deadline(e, obj_get(o, "spec"));
-}
-
-static void replica_set(struct field_errors *e, const struct obj *o)
-{
-	at_least_zero(e, o, "spec.replicas");
-	check_selector(e, o, "deployment"); /* sic */
-	check_template(e, o);
-}
-
-static void daemon_set(struct field_errors *e, const struct obj *o)
-{
-	check_selector(e, o, "daemonset");
-	check_template(e, o);
-}
-
-static void stateful_set(struct field_errors *e, const struct obj *o)
-{
-	const struct obj *claims = obj_path(o, "spec.volumeClaimTemplates");
-	at_least_zero(e, o, "spec.replicas");
-	check_selector(e, o, "statefulset");
-	for (size_t i = 0; i < obj_len(claims); i++)
-		check_claim_spec(e, arena_fmt(e->arena, "spec.volumeClaimTemplates[%zu].spec", i),
-				 obj_get(obj_at(claims, i), "spec"));
-	check_template(e, o);
-}
-
 static void pod_template(struct field_errors *e, const struct obj *o)
 {
 	check_pod_template(e, "template", obj_get(o, "template"), NULL);
-}
-
-static void replication_controller(struct field_errors *e, const struct obj *o)
-{
-	const struct obj *selector = obj_path(o, "spec.selector");
-	const struct obj *labels = obj_path(o, "spec.template.metadata.labels");
-	bool matches = true;
-	at_least_zero(e, o, "spec.minReadySeconds");
-	if (!obj_len(selector))
-		check_required(e, "spec.selector", NULL);
-	at_least_zero(e, o, "spec.replicas");
-	if (!obj_path(o, "spec.template")) {
-		check_required(e, "spec.template", NULL);
-		return;
-	}
-	OBJ_EACH (it, selector)
-		matches = matches && obj_equal(it.value, obj_get(labels, it.key));
-	if (!matches)
-		check_invalid(e, "spec.template.metadata.labels", labels,
-			      "`selector` does not match template `labels`");
-	check_template(e, o);
 }
 
 static void namespace_spec(struct field_errors *e, const struct obj *o)
@@ -184,20 +58,6 @@ static void pod(struct field_errors *e, const struct obj *o)
 
 /* --- policy --- */
 
-static void check_percent(struct field_errors *e, const char *path, const struct obj *v)
-{
-	const char *text = obj_as_string(v);
-	size_t digits = text ? strspn(text, "0123456789") : 0;
-	int64_t n = 0;
-	if (text && (!digits || strcmp(text + digits, "%") != 0))
-		check_invalid_text(e, path, text,
-				   "a valid percent string must be a numeric string followed by an "
-				   "ending '%' (e.g. '1%',  or '93%', regex used for validation is "
-				   "'[0-9]+%')");
-	else if (text && (!str_parse_i64(str_n(text, digits), &n) || n > 100))
-		check_invalid_text(e, path, text, "must not be greater than 100%");
-}
-
 static void budget(struct field_errors *e, const struct obj *o)
 {
 	static const char *const numbers[] = {"spec.minAvailable", "spec.maxUnavailable"};
@@ -205,8 +65,8 @@ static void budget(struct field_errors *e, const struct obj *o)
 		check_invalid(e, "spec", obj_get(o, "spec"),
 			      "minAvailable and maxUnavailable cannot be both set");
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
-		at_least_zero(e, o, numbers[i]);
-		check_percent(e, numbers[i], obj_path(o, numbers[i]));
+		check_amount_or_percent(e, numbers[i], obj_path(o, numbers[i]));
+		check_percent_most(e, numbers[i], obj_path(o, numbers[i]));
 	}
 	check_label_selector(e, "spec.selector", obj_path(o, "spec.selector"));
 }
@@ -272,30 +132,6 @@ static void selector_kept(struct field_errors *e, const struct obj *o, const str
 	kept_where_set(e, o, before, "spec.selector");
 }
 
-static void stateful_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
-{
-	static const char *const may[] = {"replicas",
-					  "ordinals",
-					  "template",
-					  "updateStrategy",
-					  "revisionHistoryLimit",
-					  "persistentVolumeClaimRetentionPolicy",
-					  "minReadySeconds"};
-	CLEANUP(obj_unrefp) struct obj *was = obj_copy_map(obj_get(before, "spec"));
-	CLEANUP(obj_unrefp) struct obj *is = obj_copy_map(obj_get(o, "spec"));
-	for (size_t i = 0; i < ARRAY_LEN(may); i++) {
-		obj_del(was, may[i]);
-		obj_del(is, may[i]);
-	}
-	if (!obj_equal(was, is))
-		field_errors_add(
-			e, FIELD_FORBIDDEN, "spec",
-			"Forbidden: updates to statefulset spec for fields other than "
-			"'replicas', 'ordinals', 'template', 'updateStrategy', "
-			"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
-			"'minReadySeconds' are forbidden");
-}
-
 /* --- all of them --- */
 
 /* In which order an update is judged. */
@@ -323,15 +159,15 @@ static const struct {
 	{"", "persistentvolumes", {"spec"}, check_volume, volume_kept, CHECK_TWICE},
 	{"", "pods", {"spec"}, pod, NULL, 0},
 	{"", "podtemplates", {"template"}, pod_template, NULL, 0},
-	{"", "replicationcontrollers", {"spec"}, replication_controller, NULL, 0},
+	{"", "replicationcontrollers", {"spec"}, check_replication_controller, NULL, 0},
 	{"", "resourcequotas", {"spec"}, quota_check_spec, quota_check_kept, 0},
 	{"", "secrets", {"data", "type"}, secret, NULL, 0},
 	{"apiregistration.k8s.io", "apiservices", {"spec"}, check_api_service, NULL, 0},
 	{"apps", "controllerrevisions", {"data", "revision"}, check_revision, revision_kept, KEEP_FIRST},
-	{"apps", "daemonsets", {"spec"}, daemon_set, selector_kept, KEEP_FIRST},
-	{"apps", "deployments", {"spec"}, deployment, selector_kept, 0},
-	{"apps", "replicasets", {"spec"}, replica_set, selector_kept, 0},
-	{"apps", "statefulsets", {"spec"}, stateful_set, stateful_kept, 0},
+	{"apps", "daemonsets", {"spec"}, check_daemon_set, selector_kept, KEEP_FIRST},
+	{"apps", "deployments", {"spec"}, check_deployment, selector_kept, 0},
+	{"apps", "replicasets", {"spec"}, check_replica_set, selector_kept, 0},
+	{"apps", "statefulsets", {"spec"}, check_stateful_set, stateful_set_kept, 0},
 	{"autoscaling", "horizontalpodautoscalers", {"spec"}, check_autoscaler, NULL, 0},
 	{"batch", "cronjobs", {"spec"}, check_cron_job, NULL, 0},
 	{"batch", "jobs", {"spec"}, check_job, job_kept, CHECK_TWICE},

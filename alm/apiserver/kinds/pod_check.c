@@ -6,6 +6,8 @@
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/pod_parts.h"
+#include "alm/apiserver/kinds/pod_place.h"
+#include "alm/apiserver/kinds/pod_security.h"
 #include "alm/apiserver/kinds/rule_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/object_meta.h"
@@ -21,6 +23,7 @@ struct volumes {
 	struct map *good; /* names of claims, and of list: one that is refused is none */
 	bool never;       /* are containers not started again */
 	bool init;        /* are they those that come first */
+	int64_t grace;    /* seconds that the Pod has to end */
 };
 
 static const char *at(struct field_errors *e, const char *path, const char *list, size_t i)
@@ -100,6 +103,16 @@ static void check_mounts(const struct volumes *v, const char *path, const struct
 		if (where && check_again(seen, where))
 			field_errors_add(e, FIELD_INVALID, check_below(e, here, "mountPath"),
 					 "Invalid value: \"%s\": must be unique", where);
+		size_t from = e->n;
+		pod_check_path(e, check_below(e, path, "volumeMounts.subPath"), /* sic */
+			       check_text(m, "subPath"));
+		if (*check_text(m, "subPath") && *check_text(m, "subPathExpr"))
+			check_invalid_text(e, check_below(e, here, "subPathExpr"),
+					   check_text(m, "subPathExpr"),
+					   "subPathExpr and subPath are mutually exclusive");
+		pod_check_path(e, check_below(e, path, "volumeMounts.subPathExpr"),
+			       check_text(m, "subPathExpr"));
+		check_said_since(e, from, m);
 	}
 }
 
@@ -267,6 +280,20 @@ static void check_handler(struct field_errors *e, const char *path, const struct
 		check_required(e, path, "must specify a handler type");
 }
 
+static void check_sleep(const struct volumes *v, const char *path, const struct obj *hook)
+{
+	const struct obj *seconds = obj_path(hook, "sleep.seconds");
+	int64_t n = 0;
+	if (!obj_as_i64(seconds, &n) || (n >= 0 && n <= v->grace))
+		return;
+	check_invalid(v->e, check_below(v->e, path, "sleep"), seconds,
+		      arena_fmt(v->e->arena,
+				"must be non-negative and less than terminationGracePeriodSeconds "
+				"(%lld)",
+				(long long)v->grace));
+	check_said_of(v->e, seconds);
+}
+
 static void check_probe(struct field_errors *e, const char *path, const struct obj *probe,
 			bool once)
 {
@@ -274,12 +301,21 @@ static void check_probe(struct field_errors *e, const char *path, const struct o
 					      "periodSeconds", "successThreshold",
 					      "failureThreshold"};
 	const struct obj *successes = obj_get(probe, "successThreshold");
+	const struct obj *grace = obj_get(probe, "terminationGracePeriodSeconds");
+	const char *at = check_below(e, path, "terminationGracePeriodSeconds");
 	int64_t n = 1;
 	if (!probe)
 		return;
 	check_handler(e, path, probe);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		check_at_least(e, check_below(e, path, numbers[i]), obj_get(probe, numbers[i]), 0);
+	size_t from = e->n;
+	if (obj_as_i64(grace, &n) && n <= 0)
+		check_invalid(e, at, grace, "must be greater than 0");
+	if (grace && !once)
+		check_invalid(e, at, grace, "must not be set for readinessProbes");
+	check_said_since(e, from, grace);
+	n = 1;
 	if (once && obj_as_i64(successes, &n) && n != 1)
 		check_invalid(e, check_below(e, path, "successThreshold"), successes, "must be 1");
 }
@@ -303,9 +339,12 @@ static void check_container(const struct volumes *v, const char *path, const str
 	pod_check_resources(e, check_below(e, path, "resources"), obj_get(c, "resources"),
 			    v->devices, false);
 	pod_check_resize(e, path, c, v->never);
+	pod_check_container_security(e, path, c);
 	for (size_t i = 0; i < ARRAY_LEN(hooks) && !short_lived; i++)
-		if (obj_path(c, hooks[i]))
+		if (obj_path(c, hooks[i])) {
 			check_handler(e, check_below(e, path, hooks[i]), obj_path(c, hooks[i]));
+			check_sleep(v, check_below(e, path, hooks[i]), obj_path(c, hooks[i]));
+		}
 	for (size_t i = 0; i < ARRAY_LEN(probes) && !short_lived; i++)
 		check_probe(e, check_below(e, path, probes[i]), obj_get(c, probes[i]), i != 1);
 	pod_check_restart(e, path, c, v->init);
@@ -361,6 +400,22 @@ static void check_aliases(struct field_errors *e, const char *path, const struct
 	}
 }
 
+/* Without that of the cluster it needs one of its own. */
+static void check_resolver(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	const struct obj *policy = obj_get(spec, "dnsPolicy"), *config = obj_get(spec, "dnsConfig");
+	if (strcmp(check_text(spec, "dnsPolicy"), "None") != 0)
+		return;
+	if (!config) {
+		check_required(e, path, "must provide `dnsConfig` when `dnsPolicy` is None");
+		check_said_of(e, policy);
+	} else if (!obj_len(obj_get(config, "nameservers"))) {
+		check_required(e, check_below(e, path, "nameservers"),
+			       "must provide at least one DNS nameserver when `dnsPolicy` is None");
+		check_said_of(e, config);
+	}
+}
+
 /* What is about the Pod as a whole. */
 static void check_pod_rest(struct field_errors *e, const char *path, const struct obj *spec)
 {
@@ -370,6 +425,9 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 	int64_t n = 1;
 	rule_check_part(e, "policies", path, spec);
 	check_label_map(e, check_below(e, path, "nodeSelector"), obj_get(spec, "nodeSelector"));
+	pod_check_security(e, path, spec);
+	pod_check_affinity(e, check_below(e, path, "affinity"), obj_get(spec, "affinity"));
+	check_resolver(e, check_below(e, path, "dnsConfig"), spec);
 	rule_check_part(e, "dns", path, spec);
 	for (size_t i = 0; i < obj_len(options); i++)
 		if (check_is_empty(obj_at(options, i), "name"))
@@ -385,6 +443,8 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 		check_qualified(e, at(e, path, "schedulingGates", i), check_text(gate, "name"));
 		check_said_since(e, from, gate);
 	}
+	pod_check_spread(e, check_below(e, path, "topologySpreadConstraints"),
+			 obj_get(spec, "topologySpreadConstraints"));
 	rule_check_part(e, "spread", path, spec);
 	check_name_rule(e, check_below(e, path, "serviceAccountName"), NAME_DNS_SUBDOMAIN,
 			check_text(spec, "serviceAccountName"));
@@ -408,6 +468,7 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 	check_claims(&v);
 	check_volumes(&v);
 	v.devices = obj_get(spec, "resourceClaims");
+	v.grace = obj_i64(spec, "terminationGracePeriodSeconds", 30);
 	v.never = strcmp(check_text(spec, "restartPolicy"), "Never") == 0;
 	pod_check_claims(e, check_below(e, path, "resourceClaims"),
 			 obj_get(spec, "resourceClaims"));

@@ -7,6 +7,10 @@
 
 /* The source of a volume, which is one. */
 void pod_check_source(struct field_errors *e, const char *path, const struct obj *volume);
+/* Of a path below something, that it stays there. */
+void pod_check_path(struct field_errors *e, const char *path, const char *text);
+/* What is wrong with a hostPath that has a path. */
+void pod_check_host_path(struct field_errors *e, const char *path, const struct obj *o);
 void pod_check_env(struct field_errors *e, const char *path, const struct obj *container);
 /* What a container does when it is resized. never: the Pod is not started again. */
 void pod_check_resize(struct field_errors *e, const char *path, const struct obj *container,

@@ -82,19 +82,40 @@ static void check_mode(struct field_errors *e, const char *path, const struct ob
 		check_invalid(e, check_below(e, path, field), v, MODE_WORDS);
 }
 
+static void check_steps(struct field_errors *e, const char *path, const char *text)
+{
+	struct str rest = str_of(text), part;
+	while (str_next(&rest, '/', &part))
+		if (str_is(part, "..")) {
+			check_invalid_text(e, path, text, "must not contain '..'");
+			break;
+		}
+}
+
+void pod_check_path(struct field_errors *e, const char *path, const char *text)
+{
+	if (*text == '/')
+		check_invalid_text(e, path, text, "must be a relative path");
+	check_steps(e, path, text);
+}
+
 /* A path below the volume. */
 static void check_local(struct field_errors *e, const char *path, const char *local)
 {
-	struct str rest = str_of(local), part;
-	if (*local == '/')
-		check_invalid_text(e, path, local, "must be a relative path");
-	while (str_next(&rest, '/', &part))
-		if (str_is(part, "..")) {
-			check_invalid_text(e, path, local, "must not contain '..'");
-			break;
-		}
+	pod_check_path(e, path, local);
 	if (cstr_has_prefix(local, "..") && !cstr_has_prefix(local, "../") && local[2])
 		check_invalid_text(e, path, local, "must not start with '..'");
+}
+
+void pod_check_host_path(struct field_errors *e, const char *path, const struct obj *o)
+{
+	static const char *const types[] = {
+		"",     "BlockDevice",  "CharDevice", "Directory", "DirectoryOrCreate",
+		"File", "FileOrCreate", "Socket",     NULL};
+	if (check_is_empty(o, "path"))
+		return; /* which was told */
+	check_steps(e, check_below(e, path, "path"), check_text(o, "path"));
+	field_errors_one_of(e, check_below(e, path, "type"), check_text(o, "type"), types);
 }
 
 static void check_items(struct field_errors *e, const char *path, const struct obj *list)
@@ -179,6 +200,12 @@ static void check_form(struct field_errors *e, const char *path, const char *sou
 	if (strcmp(source, "nfs") == 0 && *check_text(o, "path") != '/')
 		check_invalid_text(e, check_below(e, path, "path"), check_text(o, "path"),
 				   "must be an absolute path");
+	else if (strcmp(source, "hostPath") == 0)
+		pod_check_host_path(e, path, o);
+	else if (strcmp(source, "emptyDir") == 0 &&
+		 check_is_negative(obj_get(o, "sizeLimit"), false))
+		check_forbidden(e, check_below(e, path, "sizeLimit"),
+				"SizeLimit field must be a valid resource quantity");
 	else if (strcmp(source, "secret") == 0 || strcmp(source, "configMap") == 0) {
 		check_mode(e, path, o, "defaultMode");
 		check_items(e, check_below(e, path, "items"), obj_get(o, "items"));

@@ -5,7 +5,9 @@
 
 #include "alm/apiserver/kinds/field_check.h"
 
-static void check_expression(struct field_errors *e, const char *path, const struct obj *x)
+/* of_node: a term of nodes, whose labels may also be numbers. */
+static void check_expression(struct field_errors *e, const char *path, const struct obj *x,
+			     bool of_node)
 {
 	const char *op = check_text(x, "operator"), *at = check_below(e, path, "values");
 	const struct obj *values = obj_get(x, "values");
@@ -19,12 +21,17 @@ static void check_expression(struct field_errors *e, const char *path, const str
 			check_forbidden(e, at,
 					"may not be specified when `operator` is 'Exists' or "
 					"'DoesNotExist'");
+	} else if (of_node && (strcmp(op, "Gt") == 0 || strcmp(op, "Lt") == 0)) {
+		if (obj_len(values) != 1)
+			check_required(e, at,
+				       "must be specified single value when `operator` is 'Lt' or "
+				       "'Gt'");
 	} else {
 		check_invalid_text(e, check_below(e, path, "operator"), op,
 				   "not a valid selector operator");
 	}
 	check_qualified(e, check_below(e, path, "key"), check_text(x, "key"));
-	for (size_t i = 0; i < obj_len(values); i++) {
+	for (size_t i = 0; i < obj_len(values) && !field_errors_full(e); i++) {
 		const char *v = obj_as_string(obj_at(values, i));
 		check_named(e, check_at(e, at, i), NAME_LABEL_VALUE, v ? v : "");
 	}
@@ -44,6 +51,52 @@ void check_label_selector(struct field_errors *e, const char *path, const struct
 	const char *at = check_below(e, path, "matchExpressions");
 	const struct obj *list = obj_get(selector, "matchExpressions");
 	check_label_map(e, check_below(e, path, "matchLabels"), obj_get(selector, "matchLabels"));
-	for (size_t i = 0; i < obj_len(list); i++)
-		check_expression(e, check_at(e, at, i), obj_at(list, i));
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
+		check_expression(e, check_at(e, at, i), obj_at(list, i), false);
+}
+
+/* Of a node its name. */
+static void check_field(struct field_errors *e, const char *path, const struct obj *x)
+{
+	const char *op = check_text(x, "operator"), *key = check_text(x, "key");
+	const char *at = check_below(e, path, "values");
+	const struct obj *values = obj_get(x, "values");
+	if (strcmp(op, "In") != 0 && strcmp(op, "NotIn") != 0)
+		check_invalid_text(e, check_below(e, path, "operator"), op,
+				   "not a valid selector operator");
+	else if (obj_len(values) != 1)
+		check_required(e, at,
+			       "must be only one value when `operator` is 'In' or 'NotIn' for node "
+			       "field selector");
+	if (strcmp(key, "metadata.name") != 0) {
+		check_invalid_text(e, check_below(e, path, "key"), key,
+				   "not a valid field selector key");
+		return;
+	}
+	for (size_t i = 0; i < obj_len(values) && !field_errors_full(e); i++) {
+		const char *v = obj_as_string(obj_at(values, i));
+		check_named(e, check_at(e, at, i), NAME_DNS_SUBDOMAIN, v ? v : "");
+	}
+}
+
+void check_node_term(struct field_errors *e, const char *path, const struct obj *term)
+{
+	const struct obj *list = obj_get(term, "matchExpressions");
+	const char *at = check_below(e, path, "matchExpressions");
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
+		check_expression(e, check_at(e, at, i), obj_at(list, i), true);
+	list = obj_get(term, "matchFields");
+	at = check_below(e, path, "matchFields");
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
+		check_field(e, check_at(e, at, i), obj_at(list, i));
+}
+
+void check_node_selector(struct field_errors *e, const char *path, const struct obj *selector)
+{
+	const struct obj *terms = obj_get(selector, "nodeSelectorTerms");
+	const char *at = check_below(e, path, "nodeSelectorTerms");
+	if (!obj_len(terms))
+		check_required(e, at, "must have at least one node selector term");
+	for (size_t i = 0; i < obj_len(terms) && !field_errors_full(e); i++)
+		check_node_term(e, check_at(e, at, i), obj_at(terms, i));
 }

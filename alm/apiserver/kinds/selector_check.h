@@ -1,4 +1,4 @@
-/* selector_check: what is wrong with a LabelSelector, and with labels, in the words of Kubernetes 1.36 (builtin_check.h). Pure. */
+/* selector_check: what is wrong with a LabelSelector, with labels, and with a selector of nodes, in the words of Kubernetes 1.36 (builtin_check.h). Pure. */
 #ifndef ALM_APISERVER_KINDS_SELECTOR_CHECK_H
 #define ALM_APISERVER_KINDS_SELECTOR_CHECK_H
 
@@ -9,5 +9,8 @@
 void check_label_selector(struct field_errors *e, const char *path, const struct obj *selector);
 /* A map of labels, or of what is selected by. */
 void check_label_map(struct field_errors *e, const char *path, const struct obj *labels);
+/* Which nodes are meant; a term of it alone. */
+void check_node_selector(struct field_errors *e, const char *path, const struct obj *selector);
+void check_node_term(struct field_errors *e, const char *path, const struct obj *term);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/storage_check.h"
 #include "alm/obj/cel/cel.h"
 #include "alm/obj/json.h"
@@ -19,6 +20,7 @@
 #define COUNTERS_MAX         8
 #define CONSUMED_MAX         2  /* sets that one device takes of */
 #define ENTRIES_MAX          32 /* attributes and capacities of one device */
+#define BINDINGS_MAX         4
 #define ID_MAX               32
 #define VALUE_MAX            64
 
@@ -220,8 +222,9 @@ static size_t check_nodes(struct field_errors *e, const char *path, const struct
 	if (selector) {
 		const struct obj *terms = obj_get(selector, "nodeSelectorTerms");
 		at = check_below(e, path, "nodeSelector.nodeSelectorTerms");
-		if (!obj_len(terms))
-			check_required(e, at, "must have at least one node selector term");
+		size_t from = e->n;
+		check_node_selector(e, check_below(e, path, "nodeSelector"), selector);
+		check_said_since(e, from, selector);
 		if (!of_device && obj_len(terms) != 1)
 			check_invalid(e, at, terms, "must have exactly one node selector term");
 		said = arena_fmt(e->arena, "%s%s`nodeSelector`", said, n++ ? ", " : "");
@@ -319,6 +322,42 @@ static void check_counters(struct field_errors *e, const char *path, const struc
 	}
 }
 
+/* What a device is bound by, or not, when a Pod gets it. */
+static void check_bindings(struct field_errors *e, const char *path, const struct obj *d)
+{
+	static const char *const fields[] = {"bindingConditions", "bindingFailureConditions"};
+	CLEANUP(map_freep) struct map *others = map_new(NULL);
+	for (size_t f = 0; f < ARRAY_LEN(fields); f++) {
+		const struct obj *list = obj_get(d, fields[f]);
+		const char *at = check_below(e, path, fields[f]);
+		CLEANUP(map_freep) struct map *seen = map_new(NULL);
+		size_t from = e->n;
+		check_length(e, at, list, BINDINGS_MAX);
+		for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+			const char *s = obj_as_string(obj_at(list, i)), *name = s ? s : "";
+			const char *here = check_at(e, at, i);
+			check_qualified(e, here, name);
+			if (check_again(seen, name))
+				field_errors_add(e, FIELD_DUPLICATE, here,
+						 "Duplicate value: \"%s\"", name);
+			if (f == 0)
+				(void)check_again(others, name);
+			else if (map_has(others, name))
+				check_invalid_text(e, here, name,
+						   "bindingFailureConditions must not overlap with "
+						   "bindingConditions");
+		}
+		check_said_since(e, from, list);
+	}
+	for (size_t f = 0; f < ARRAY_LEN(fields); f++)
+		if (!obj_len(obj_get(d, fields[f])) && obj_len(obj_get(d, fields[1 - f]))) {
+			check_invalid(e, check_below(e, path, fields[f]), NULL,
+				      arena_fmt(e->arena, "%s are required to use %s", fields[f],
+						fields[1 - f]));
+			check_said_of(e, obj_get(d, fields[1 - f]));
+		}
+}
+
 static void check_device(struct field_errors *e, const char *path, const struct obj *d,
 			 bool has_nodes)
 {
@@ -354,6 +393,7 @@ static void check_device(struct field_errors *e, const char *path, const struct 
 			      "`nodeName`, `nodeSelector` and `allNodes` can only be set if "
 			      "`perDeviceNodeSelection` is set to true in the ResourceSlice spec");
 	}
+	check_bindings(e, path, d);
 }
 
 static size_t devices_max(const struct obj *list)
