@@ -44,12 +44,13 @@ UNWIND := $(if $(SANITIZE),,-fno-asynchronous-unwind-tables)
 # appends and verifies, of CEL what evaluates, of io what every request goes through.
 SMALL_OF := $(addprefix alm/audit/,anchor audit_anchor disk_watch export gap kept prune query redact restored) \
 	$(addprefix alm/io/,address beneath curl_lib data_dir db_copy db_open jsonnet jws metrics own_ca process program quota sandbox \
-	serving_cert sql tls) $(addprefix alm/apiserver/,apiserver collection converting health modern options pods registry resource_quotas \
-	status) \
+	serving_cert sql tls) $(addprefix alm/apiserver/,admit apiserver collection converting health modern mutation object_meta options patching pods \
+	registry resource_quotas route status waiting) \
 	$(addprefix alm/obj/cel/cel_,authorizer check fn format l message net o parse q rules t) \
 	$(addprefix alm/obj/query/,field json rbac wait) $(addprefix alm/obj/schema/schema_,check compile fault shape) \
 	$(addprefix alm/obj/,patch/patch_strategic regex/regex_c regex/regex_parse yaml_print) \
-	$(addprefix catalog/resolve/resolve_,doc record relax replay) installers/access installers/release
+	$(addprefix catalog/resolve/resolve_,doc record relax replay) installers/access installers/release \
+	installers/tmpl/failure $(addprefix installers/value/,date zone)
 SMALL := $(SMALL_OF:%=%%) $(addsuffix /%,alm/cli alm/client alm/engine alm/main alm/controllers alm/live alm/render alm/source alm/sources \
 	alm/unit $(addprefix alm/apiserver/,admission auth docs kinds loops) catalog/gate catalog/index catalog/lint catalog/trust \
 	installers/chart installers/format installers/jsonschema installers/tmpl/fn)

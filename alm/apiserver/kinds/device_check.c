@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/slice_check.h"
+#include "alm/apiserver/object_meta.h"
 
 #define REQUESTS_MAX 32
 #define FIRST_MAX    8
@@ -162,14 +164,41 @@ void check_device_claim(struct field_errors *e, const struct obj *o)
 	check_claim(e, "spec.devices", obj_path(o, "spec.devices"));
 }
 
+static bool is_set(const struct obj *v)
+{
+	int64_t n = 0;
+	if (obj_type(v) == OBJ_LIST)
+		return obj_len(v);
+	return obj_as_str(v).len || (obj_as_i64(v, &n) && n != 0);
+}
+
 void check_device_template(struct field_errors *e, const struct obj *o)
 {
-	static const char *const meta[] = {"finalizers", "ownerReferences"};
+	/* what is not of labels and annotations, as it is told */
+	static const char *const meta[][2] = {
+		{"name", "name"},
+		{"generateName", "generateName"},
+		{"namespace", "namespace"},
+		{"selfLink", "selfLink"},
+		{"uid", "uID"},
+		{"resourceVersion", "resourceVersion"},
+		{"generation", "generation"},
+		{"creationTimestamp", "creationTimestamp"},
+		{"deletionTimestamp", "deletionTimestamp"},
+		{"deletionGracePeriodSeconds", "deletionGracePeriodSeconds"},
+		{"ownerReferences", "ownerReferences"},
+		{"finalizers", "finalizers"},
+		{"managedFields", "managedFields"},
+	};
 	const struct obj *m = obj_path(o, "spec.metadata");
+	size_t from = e->n;
+	check_label_map(e, "spec.metadata.labels", obj_get(m, "labels"));
+	object_meta_check_annotations(obj_get(m, "annotations"), "spec.metadata.annotations", e);
 	for (size_t i = 0; i < ARRAY_LEN(meta); i++)
-		if (obj_len(obj_get(m, meta[i])))
-			check_forbidden(e, check_below(e, "spec.metadata", meta[i]),
+		if (is_set(obj_get(m, meta[i][0])))
+			check_forbidden(e, check_below(e, "spec.metadata", meta[i][1]),
 					"cannot be set");
+	check_said_since(e, from, m);
 	check_claim(e, "spec.spec.devices", obj_path(o, "spec.spec.devices"));
 }
 

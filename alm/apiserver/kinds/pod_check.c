@@ -7,6 +7,7 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/pod_parts.h"
 #include "alm/apiserver/kinds/pod_place.h"
+#include "alm/apiserver/kinds/pod_probe.h"
 #include "alm/apiserver/kinds/pod_security.h"
 #include "alm/apiserver/kinds/rule_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
@@ -238,88 +239,6 @@ void check_port_or_name(struct field_errors *e, const char *path, const struct o
 				 STR_ARG(name));
 }
 
-static void check_http(struct field_errors *e, const char *path, const struct obj *http)
-{
-	static const char *const schemes[] = {"HTTP", "HTTPS", NULL};
-	const struct obj *headers = obj_get(http, "httpHeaders");
-	size_t from = e->n;
-	if (obj_has(http, "scheme"))
-		field_errors_one_of(e, check_below(e, path, "scheme"), check_text(http, "scheme"),
-				    schemes);
-	for (size_t i = 0; i < obj_len(headers); i++) {
-		const char *name = check_text(obj_at(headers, i), "name"), *p = name;
-		while (char_is_alnum(*p) || *p == '-')
-			p++;
-		if (!*name || *p)
-			check_invalid_text(e, check_below(e, path, "httpHeaders"), name,
-					   "a valid HTTP header must consist of alphanumeric "
-					   "characters or '-' (e.g. 'X-Header-Name', regex used "
-					   "for validation is '[-A-Za-z0-9]+')");
-	}
-	check_said_since(e, from, http);
-}
-
-/* Of a probe or of a hook: one of them. */
-static void check_handler(struct field_errors *e, const char *path, const struct obj *o)
-{
-	static const char *const handlers[] = {"exec", "httpGet", "tcpSocket", "grpc", "sleep"};
-	size_t n = 0;
-	for (size_t i = 0; i < ARRAY_LEN(handlers); i++) {
-		const struct obj *h = obj_get(o, handlers[i]);
-		const char *at = check_below(e, path, handlers[i]);
-		if (h && n++ > 0)
-			check_forbidden(e, at, "may not specify more than 1 handler type");
-		else if (h && i == 0 && !obj_len(obj_get(h, "command")))
-			check_required(e, check_below(e, at, "command"), NULL);
-		else if (h && i > 0 && i < 4)
-			check_port_or_name(e, check_below(e, at, "port"), obj_get(h, "port"));
-		if (h && i == 1 && n == 1)
-			check_http(e, at, h);
-	}
-	if (!n)
-		check_required(e, path, "must specify a handler type");
-}
-
-static void check_sleep(const struct volumes *v, const char *path, const struct obj *hook)
-{
-	const struct obj *seconds = obj_path(hook, "sleep.seconds");
-	int64_t n = 0;
-	if (!obj_as_i64(seconds, &n) || (n >= 0 && n <= v->grace))
-		return;
-	check_invalid(v->e, check_below(v->e, path, "sleep"), seconds,
-		      arena_fmt(v->e->arena,
-				"must be non-negative and less than terminationGracePeriodSeconds "
-				"(%lld)",
-				(long long)v->grace));
-	check_said_of(v->e, seconds);
-}
-
-static void check_probe(struct field_errors *e, const char *path, const struct obj *probe,
-			bool once)
-{
-	static const char *const numbers[] = {"initialDelaySeconds", "timeoutSeconds",
-					      "periodSeconds", "successThreshold",
-					      "failureThreshold"};
-	const struct obj *successes = obj_get(probe, "successThreshold");
-	const struct obj *grace = obj_get(probe, "terminationGracePeriodSeconds");
-	const char *at = check_below(e, path, "terminationGracePeriodSeconds");
-	int64_t n = 1;
-	if (!probe)
-		return;
-	check_handler(e, path, probe);
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
-		check_at_least(e, check_below(e, path, numbers[i]), obj_get(probe, numbers[i]), 0);
-	size_t from = e->n;
-	if (obj_as_i64(grace, &n) && n <= 0)
-		check_invalid(e, at, grace, "must be greater than 0");
-	if (grace && !once)
-		check_invalid(e, at, grace, "must not be set for readinessProbes");
-	check_said_since(e, from, grace);
-	n = 1;
-	if (once && obj_as_i64(successes, &n) && n != 1)
-		check_invalid(e, check_below(e, path, "successThreshold"), successes, "must be 1");
-}
-
 static void check_container(const struct volumes *v, const char *path, const struct obj *c,
 			    bool short_lived)
 {
@@ -341,12 +260,11 @@ static void check_container(const struct volumes *v, const char *path, const str
 	pod_check_resize(e, path, c, v->never);
 	pod_check_container_security(e, path, c);
 	for (size_t i = 0; i < ARRAY_LEN(hooks) && !short_lived; i++)
-		if (obj_path(c, hooks[i])) {
-			check_handler(e, check_below(e, path, hooks[i]), obj_path(c, hooks[i]));
-			check_sleep(v, check_below(e, path, hooks[i]), obj_path(c, hooks[i]));
-		}
+		if (obj_path(c, hooks[i]))
+			pod_check_hook(e, check_below(e, path, hooks[i]), obj_path(c, hooks[i]),
+				       v->grace);
 	for (size_t i = 0; i < ARRAY_LEN(probes) && !short_lived; i++)
-		check_probe(e, check_below(e, path, probes[i]), obj_get(c, probes[i]), i != 1);
+		pod_check_probe(e, check_below(e, path, probes[i]), obj_get(c, probes[i]), i != 1);
 	pod_check_restart(e, path, c, v->init);
 }
 

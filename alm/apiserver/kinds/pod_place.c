@@ -60,9 +60,9 @@ static void check_both_keys(struct field_errors *e, const char *path, const stru
 	for (size_t i = 0; i < obj_len(keys) && !field_errors_full(e); i++) {
 		const char *key = obj_as_string(obj_at(keys, i));
 		if (key && map_has(seen, key))
-			check_invalid_text(e, check_at(e, check_below(e, path, "matchLabelKeys"), i),
-					   key,
-					   "exists in both matchLabelKeys and mismatchLabelKeys");
+			check_invalid_text(
+				e, check_at(e, check_below(e, path, "matchLabelKeys"), i), key,
+				"exists in both matchLabelKeys and mismatchLabelKeys");
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "alm/apiserver/kinds/request_check.h"
 #include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/apiserver/kinds/selector_check.h"
+#include "alm/apiserver/kinds/status_check.h"
 
 enum rule {
 	ONE_OF,    /* of the words, divided by blanks */
@@ -50,6 +51,7 @@ static const struct field_rule {
 	{"last", "overhead", RESOURCES, NULL},
 	{"last", "os", OS, NULL},
 }, of_kinds[] = {
+	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].type", REQUIRED, NULL},
 	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].status", ONE_OF, "False True Unknown"},
 	{"certificatesigningrequests.certificates.k8s.io", "status.certificate", CERTIFICATE, NULL},
 	{"csistoragecapacities.storage.k8s.io", "nodeTopology", SELECTOR, NULL},
@@ -63,7 +65,6 @@ static const struct field_rule {
 	{"ingresses.networking.k8s.io", "spec.tls[].secretName", SUBDOMAIN, NULL},
 	{"ingresses.networking.k8s.io", "spec.ingressClassName", SUBDOMAIN, NULL},
 	{"apiservices.apiregistration.k8s.io", "status.conditions[].status", ONE_OF, "True False Unknown"},
-	{"poddisruptionbudgets.policy", "status.conditions[].status", ONE_OF, "False True Unknown"},
 	{"leases.coordination.k8s.io", "spec.leaseTransitions", COUNT, NULL},
 	{"endpointslices.discovery.k8s.io", "endpoints[].hints.forNodes[].name", SUBDOMAIN, NULL},
 	{"leases.coordination.k8s.io", "spec.leaseDurationSeconds", POSITIVE, "must be greater than 0"},
@@ -75,7 +76,6 @@ static const struct field_rule {
 	{"horizontalpodautoscalers.autoscaling", "status.desiredReplicas", COUNT, NULL},
 	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].ip", ADDRESS, NULL},
 	{"prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", "status.conditions[].type", REQUIRED, NULL},
-	{"services.", "status.loadBalancer.ingress[].ip", ADDRESS, NULL},
 };
 
 /* The first of a status bounds the next `bounded`. */
@@ -87,7 +87,8 @@ static const struct {
 	{"daemonsets.apps", 0, {"currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "observedGeneration",
 		"updatedNumberScheduled", "numberAvailable", "numberUnavailable", "collisionCount"}},
 	{"deployments.apps", 3, {"replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas", "observedGeneration",
-		"collisionCount"}},
+		"terminatingReplicas", "collisionCount"}},
+	{"poddisruptionbudgets.policy", 0, {"disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"}},
 	{"replicasets.apps", 3, {"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"}},
 	{"replicationcontrollers.", 3, {"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"}},
 	{"statefulsets.apps", 3, {"replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "observedGeneration", "collisionCount",
@@ -293,6 +294,8 @@ void rule_check(struct field_errors *e, const char *group, const char *plural, c
 		bool of_status)
 {
 	const char *kind = arena_fmt(e->arena, "%s.%s", plural, group);
+	if (of_status)
+		status_check(e, kind, o);
 	if (of_status)
 		check_counts(e, kind, obj_get(o, "status"));
 	if (of_status && strcmp(kind, "namespaces.") == 0)

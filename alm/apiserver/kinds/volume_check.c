@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/pod_parts.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/obj/json.h"
 #include "alm/obj/quantity.h"
@@ -49,10 +50,25 @@ static void check_volume_mode(struct field_errors *e, const char *path, const st
 				    check_text(spec, "volumeMode"), volume_modes);
 }
 
+static void check_modes(struct field_errors *e, const char *path, const struct obj *list)
+{
+	size_t alone = 0;
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *mode = obj_as_string(obj_at(list, i));
+		field_errors_one_of(e, path, mode, modes);
+		alone += cstr_eq(mode, "ReadWriteOncePod");
+	}
+	if (!alone || alone == obj_len(list))
+		return;
+	check_forbidden(e, path, "may not use ReadWriteOncePod with other access modes");
+	check_said_of(e, list);
+}
+
 /* --- volumes --- */
 
 static void check_sources(struct field_errors *e, const struct obj *spec)
 {
+	const struct obj *host = obj_get(spec, "hostPath");
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
 		if (obj_has(spec, sources[i]) && n++ > 0 &&
@@ -64,6 +80,26 @@ static void check_sources(struct field_errors *e, const struct obj *spec)
 					"may not specify more than 1 volume type");
 	if (n == 0)
 		check_required(e, "spec", "must specify a volume type");
+	if (!host)
+		return;
+	n = e->n;
+	if (check_is_empty(host, "path"))
+		check_required(e, "spec.hostPath.path", NULL);
+	pod_check_host_path(e, "spec.hostPath", host);
+	check_said_since(e, n, host);
+}
+
+/* Of which nodes it can be reached. */
+static void check_place(struct field_errors *e, const struct obj *affinity)
+{
+	const struct obj *required = obj_get(affinity, "required");
+	size_t from = e->n;
+	if (affinity && !required)
+		check_required(e, "spec.nodeAffinity.required",
+			       "must specify required node constraints");
+	else if (required)
+		check_node_selector(e, "spec.nodeAffinity.required", required);
+	check_said_since(e, from, affinity);
 }
 
 bool volume_has_type(const struct obj *spec)
@@ -82,8 +118,7 @@ void check_volume(struct field_errors *e, const struct obj *o)
 	CLEANUP(xfreep) char *shown = capacity ? json_text(capacity) : xstrdup("null");
 	if (!obj_len(list))
 		check_required(e, "spec.accessModes", NULL);
-	for (size_t i = 0; i < obj_len(list); i++)
-		field_errors_one_of(e, "spec.accessModes", obj_as_string(obj_at(list, i)), modes);
+	check_modes(e, "spec.accessModes", list);
 	if (!obj_len(capacity))
 		check_required(e, "spec.capacity", NULL);
 	if (!obj_has(capacity, "storage") || obj_len(capacity) > 1) {
@@ -91,6 +126,7 @@ void check_volume(struct field_errors *e, const struct obj *o)
 				 "Unsupported value: %s: supported values: \"storage\"", shown);
 		check_said_of(e, capacity);
 	}
+	check_place(e, obj_get(spec, "nodeAffinity"));
 	check_sources(e, spec);
 	check_class_name(e, "spec", spec, "storageClassName");
 	check_volume_mode(e, "spec", spec);
@@ -170,8 +206,7 @@ void check_claim_spec(struct field_errors *e, const char *path, const struct obj
 	if (!obj_len(list))
 		check_required(e, field, "at least 1 access mode is required");
 	check_label_selector(e, check_below(e, path, "selector"), obj_get(spec, "selector"));
-	for (size_t i = 0; i < obj_len(list); i++)
-		field_errors_one_of(e, field, obj_as_string(obj_at(list, i)), modes);
+	check_modes(e, field, list);
 	if (!obj_path(spec, "resources.requests.storage"))
 		check_required(e, check_below(e, path, "resources[storage]"), NULL);
 	check_class_name(e, path, spec, "storageClassName");

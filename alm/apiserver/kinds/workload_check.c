@@ -97,9 +97,9 @@ static void check_template(struct field_errors *e, const struct obj *o, const ch
 	if (policy)
 		field_errors_one_of(e, "spec.template.spec.restartPolicy", policy, always);
 	if (obj_has(spec, "activeDeadlineSeconds")) {
-		check_forbidden(e, "spec.template.spec.activeDeadlineSeconds",
-				arena_fmt(e->arena, "activeDeadlineSeconds in %s is not Supported",
-					  kind));
+		check_forbidden(
+			e, "spec.template.spec.activeDeadlineSeconds",
+			arena_fmt(e->arena, "activeDeadlineSeconds in %s is not Supported", kind));
 		check_said_of(e, obj_get(spec, "activeDeadlineSeconds"));
 	}
 }
@@ -232,8 +232,7 @@ static void check_stateful_strategy(struct field_errors *e, const struct obj *s)
 	if (!s)
 		return;
 	if (!on_delete && strcmp(type, "RollingUpdate") != 0)
-		check_invalid(e, "spec.updateStrategy", s,
-			      "must be 'RollingUpdate' or 'OnDelete'");
+		check_invalid(e, "spec.updateStrategy", s, "must be 'RollingUpdate' or 'OnDelete'");
 	else if (on_delete && rolling)
 		check_invalid(e, "spec.updateStrategy.rollingUpdate", rolling,
 			      "only allowed for updateStrategy 'RollingUpdate'");

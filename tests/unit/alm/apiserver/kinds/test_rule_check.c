@@ -349,8 +349,9 @@ static void test_rule_check__an_old_deployment_can_be_changed(void **state)
 	}
 }
 
-#define INGRESS(ip, more) \
-	"{\"status\":{\"loadBalancer\":{\"ingress\":[{\"ip\":\"" ip "\"}" more "]}}}"
+#define INGRESS(ip, more)                        \
+	"{\"spec\":{\"type\":\"LoadBalancer\"}," \
+	"\"status\":{\"loadBalancer\":{\"ingress\":[{\"ip\":\"" ip "\"}" more "]}}}"
 
 static void test_rule_check__an_old_status_can_be_changed(void **state)
 {

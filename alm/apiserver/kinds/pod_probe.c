@@ -1,0 +1,87 @@
+/* pod_probe: see pod_probe.h. */
+#include "alm/apiserver/kinds/pod_probe.h"
+
+#include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/pod_check.h"
+
+static void check_http(struct field_errors *e, const char *path, const struct obj *http)
+{
+	static const char *const schemes[] = {"HTTP", "HTTPS", NULL};
+	const struct obj *headers = obj_get(http, "httpHeaders");
+	size_t from = e->n;
+	if (obj_has(http, "scheme"))
+		field_errors_one_of(e, check_below(e, path, "scheme"), check_text(http, "scheme"),
+				    schemes);
+	for (size_t i = 0; i < obj_len(headers); i++) {
+		const char *name = check_text(obj_at(headers, i), "name"), *p = name;
+		while (char_is_alnum(*p) || *p == '-')
+			p++;
+		if (!*name || *p)
+			check_invalid_text(e, check_below(e, path, "httpHeaders"), name,
+					   "a valid HTTP header must consist of alphanumeric "
+					   "characters or '-' (e.g. 'X-Header-Name', regex used "
+					   "for validation is '[-A-Za-z0-9]+')");
+	}
+	check_said_since(e, from, http);
+}
+
+/* Of a probe or of a hook: one of them. */
+static void check_handler(struct field_errors *e, const char *path, const struct obj *o)
+{
+	static const char *const handlers[] = {"exec", "httpGet", "tcpSocket", "grpc", "sleep"};
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_LEN(handlers); i++) {
+		const struct obj *h = obj_get(o, handlers[i]);
+		const char *at = check_below(e, path, handlers[i]);
+		if (h && n++ > 0)
+			check_forbidden(e, at, "may not specify more than 1 handler type");
+		else if (h && i == 0 && !obj_len(obj_get(h, "command")))
+			check_required(e, check_below(e, at, "command"), NULL);
+		else if (h && i > 0 && i < 4)
+			check_port_or_name(e, check_below(e, at, "port"), obj_get(h, "port"));
+		if (h && i == 1 && n == 1)
+			check_http(e, at, h);
+	}
+	if (!n)
+		check_required(e, path, "must specify a handler type");
+}
+
+void pod_check_hook(struct field_errors *e, const char *path, const struct obj *hook, int64_t grace)
+{
+	const struct obj *seconds = obj_path(hook, "sleep.seconds");
+	int64_t n = 0;
+	check_handler(e, path, hook);
+	if (!obj_as_i64(seconds, &n) || (n >= 0 && n <= grace))
+		return;
+	check_invalid(e, check_below(e, path, "sleep"), seconds,
+		      arena_fmt(e->arena,
+				"must be non-negative and less than terminationGracePeriodSeconds "
+				"(%lld)",
+				(long long)grace));
+	check_said_of(e, seconds);
+}
+
+void pod_check_probe(struct field_errors *e, const char *path, const struct obj *probe, bool once)
+{
+	static const char *const numbers[] = {"initialDelaySeconds", "timeoutSeconds",
+					      "periodSeconds", "successThreshold",
+					      "failureThreshold"};
+	const struct obj *successes = obj_get(probe, "successThreshold");
+	const struct obj *grace = obj_get(probe, "terminationGracePeriodSeconds");
+	const char *at = check_below(e, path, "terminationGracePeriodSeconds");
+	int64_t n = 1;
+	if (!probe)
+		return;
+	check_handler(e, path, probe);
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		check_at_least(e, check_below(e, path, numbers[i]), obj_get(probe, numbers[i]), 0);
+	size_t from = e->n;
+	if (obj_as_i64(grace, &n) && n <= 0)
+		check_invalid(e, at, grace, "must be greater than 0");
+	if (grace && !once)
+		check_invalid(e, at, grace, "must not be set for readinessProbes");
+	check_said_since(e, from, grace);
+	n = 1;
+	if (once && obj_as_i64(successes, &n) && n != 1)
+		check_invalid(e, check_below(e, path, "successThreshold"), successes, "must be 1");
+}

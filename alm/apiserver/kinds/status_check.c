@@ -1,0 +1,251 @@
+/* status_check: see status_check.h. To add a kind, a row. */
+#include "alm/apiserver/kinds/status_check.h"
+
+#include <string.h>
+
+#include "alm/apiserver/kinds/address_check.h"
+#include "alm/apiserver/kinds/field_check.h"
+#include "alm/obj/condition.h"
+
+#define REASON_MAX  1024
+#define MESSAGE_MAX 32768
+
+/* --- conditions --- */
+
+/* A letter, then letters, digits and "_,:", but neither of the last two at the end. */
+static bool is_reason(const char *text)
+{
+	char last = 0;
+	if (!char_is_alpha(*text))
+		return false;
+	for (const char *p = text; *p; p++) {
+		if (!char_is_alnum(*p) && !strchr("_,:", *p))
+			return false;
+		last = *p;
+	}
+	return last != ',' && last != ':';
+}
+
+static void check_reason(struct field_errors *e, const char *path, const char *text)
+{
+	if (!*text)
+		check_required(e, path, NULL);
+	else if (!is_reason(text))
+		check_invalid_text(
+			e, path, text,
+			"a condition reason must start with alphabetic character, optionally "
+			"followed by a string of alphanumeric characters or '_,:', and must end "
+			"with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or "
+			"'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for "
+			"validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')");
+	if (strlen(text) > REASON_MAX)
+		field_errors_add(e, FIELD_TOO_LONG, path, "Too long: may not be more than %d bytes",
+				 REASON_MAX);
+}
+
+static void check_one_condition(struct field_errors *e, const char *path, const struct obj *c)
+{
+	static const char *const all[] = {"False", "True", "Unknown", NULL};
+	const struct obj *seen = obj_get(c, "observedGeneration");
+	int64_t n = 0;
+	check_qualified(e, check_below(e, path, "type"), check_text(c, "type"));
+	field_errors_one_of(e, check_below(e, path, "status"), check_text(c, "status"), all);
+	if (obj_as_i64(seen, &n) && n < 0)
+		check_invalid(e, check_below(e, path, "observedGeneration"), seen,
+			      "must be greater than or equal to zero");
+	if (check_is_empty(c, "lastTransitionTime"))
+		check_required(e, check_below(e, path, "lastTransitionTime"), NULL);
+	check_reason(e, check_below(e, path, "reason"), check_text(c, "reason"));
+	if (strlen(check_text(c, "message")) > MESSAGE_MAX)
+		field_errors_add(e, FIELD_TOO_LONG, check_below(e, path, "message"),
+				 "Too long: may not be more than %d bytes", MESSAGE_MAX);
+}
+
+void check_conditions(struct field_errors *e, const char *path, const struct obj *list)
+{
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const struct obj *c = obj_at(list, i);
+		const char *at = check_at(e, path, i), *type = check_text(c, "type");
+		size_t from = e->n;
+		if (check_again(seen, type))
+			field_errors_add(e, FIELD_DUPLICATE, check_below(e, at, "type"),
+					 "Duplicate value: \"%s\"", type);
+		check_one_condition(e, at, c);
+		check_said_since(e, from, c);
+	}
+}
+
+static void check_all(struct field_errors *e, const struct obj *o)
+{
+	check_conditions(e, "status.conditions", obj_path(o, "status.conditions"));
+}
+
+/* --- Pods --- */
+
+static bool is_v6(const struct obj *address)
+{
+	return strchr(check_text(address, "ip"), ':');
+}
+
+/* At most one of each family. */
+static void check_addresses(struct field_errors *e, const char *path, const struct obj *list)
+{
+	size_t from = e->n, n = obj_len(list);
+	for (size_t i = 0; i < n && !field_errors_full(e); i++)
+		check_ip(e, check_at(e, path, i), check_text(obj_at(list, i), "ip"), false);
+	if (n < 2)
+		return;
+	if (e->n > from)
+		field_errors_add(e, FIELD_INTERNAL, path,
+				 "Internal error: failed to check for dual stack with "
+				 "error:invalid IP[0]: %.*s",
+				 STR_ARG(str_clip(str_of(check_text(obj_at(list, 0), "ip")), 253)));
+	if (e->n > from || n > 2 || is_v6(obj_at(list, 0)) == is_v6(obj_at(list, 1)))
+		check_invalid(e, path, list, "may specify no more than one IP for each IP family");
+}
+
+static void check_pod(struct field_errors *e, const struct obj *o)
+{
+	const struct obj *status = obj_get(o, "status"), *list = obj_get(status, "conditions");
+	const struct obj *claims = obj_get(status, "resourceClaimStatuses");
+	CLEANUP(map_freep) struct map *known = map_new(NULL);
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const struct obj *c = obj_at(list, i);
+		size_t from = e->n;
+		check_qualified(e, arena_fmt(e->arena, "status.conditions[%zu].Type", i), /* sic */
+				check_text(c, "type"));
+		check_said_since(e, from, c);
+	}
+	check_name_rule(e, "status.nominatedNodeName", NAME_DNS_SUBDOMAIN,
+			check_text(status, "nominatedNodeName"));
+	list = obj_path(o, "spec.resourceClaims");
+	for (size_t i = 0; i < obj_len(list); i++)
+		(void)check_again(known, check_text(obj_at(list, i), "name"));
+	for (size_t i = 0; i < obj_len(claims) && !field_errors_full(e); i++) {
+		const char *at = check_at(e, "status.resourceClaimStatuses", i);
+		const char *name = check_text(obj_at(claims, i), "name");
+		if (!map_has(known, name))
+			check_invalid_text(e, check_below(e, at, "name"), name,
+					   "must match the name of an entry in "
+					   "`spec.resourceClaims`");
+		check_name_rule(e, check_below(e, at, "resourceClaimName"), NAME_DNS_SUBDOMAIN,
+				check_text(obj_at(claims, i), "resourceClaimName"));
+	}
+	size_t from = e->n;
+	list = obj_get(status, "podIPs");
+	check_addresses(e, "status.podIPs", list);
+	check_said_since(e, from, list);
+	from = e->n;
+	list = obj_get(status, "hostIPs");
+	if (obj_len(list) &&
+	    strcmp(check_text(status, "hostIP"), check_text(obj_at(list, 0), "ip")) != 0)
+		check_invalid_text(e, "status.hostIPs[0].ip", check_text(obj_at(list, 0), "ip"),
+				   "must be equal to `hostIP`");
+	check_addresses(e, "status.hostIPs", list);
+	check_said_since(e, from, list);
+}
+
+/* --- Jobs --- */
+
+static void check_job_status(struct field_errors *e, const struct obj *o)
+{
+	static const char *const counts[] = {"active", "succeeded", "failed", "ready",
+					     "terminating"};
+	const struct obj *status = obj_get(o, "status"), *done = obj_get(status, "completionTime");
+	const struct obj *failed = obj_get(status, "failedIndexes");
+	const struct obj *ready = obj_get(status, "ready");
+	size_t from = e->n;
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+		check_at_least(e, check_below(e, "status", counts[i]), obj_get(status, counts[i]),
+			       0);
+	if (done && !condition_is(o, "Complete", "True"))
+		check_invalid(e, "status.completionTime", done,
+			      "cannot set completionTime when there is no Complete=True condition");
+	if (*check_text(status, "completedIndexes") &&
+	    strcmp(check_text(o, "spec.completionMode"), "Indexed") != 0)
+		check_invalid_text(e, "status.completedIndexes",
+				   check_text(status, "completedIndexes"),
+				   "cannot set non-empty completedIndexes when non-indexed "
+				   "completion mode");
+	if (failed && !obj_path(o, "spec.backoffLimitPerIndex"))
+		check_invalid(
+			e, "status.failedIndexes", failed,
+			"cannot set non-null failedIndexes when backoffLimitPerIndex is null");
+	if (obj_i64(status, "ready", 0) > obj_i64(status, "active", 0))
+		check_invalid(e, "status.ready", ready, "cannot set more ready pods than active");
+	check_said_since(e, from, status);
+}
+
+/* --- claims --- */
+
+/* Only the storage of a claim changes, and what others have named. */
+static void check_claim_key(struct field_errors *e, const char *path, const char *key)
+{
+	bool native = !strchr(key, '/') || cstr_has_prefix(key, "kubernetes.io/");
+	if (name_fault(NAME_QUALIFIED, str_of(key)))
+		check_qualified(e, path, key);
+	else if (native && strcmp(key, "storage") != 0)
+		field_errors_add(e, FIELD_NOT_SUPPORTED, path,
+				 "Unsupported value: \"%s\": supported values: \"storage\"", key);
+}
+
+static void check_claim_status(struct field_errors *e, const struct obj *o)
+{
+	static const char path[] = "status.allocatedResourceStatuses";
+	static const char *const states[] = {
+		"ControllerResizeInProgress", "ControllerResizeInfeasible", "NodeResizeInProgress",
+		"NodeResizeInfeasible",       "NodeResizePending",          NULL};
+	const struct obj *all = obj_path(o, path),
+			 *amounts = obj_path(o, "status.allocatedResources");
+	size_t from = e->n;
+	OBJ_EACH (it, all) {
+		check_claim_key(e, path, it.key);
+		if (!cstr_in(obj_as_string(it.value), states))
+			field_errors_one_of(e, path, it.key, states); /* sic */
+	}
+	check_said_since(e, from, all);
+	from = e->n;
+	OBJ_EACH (it, amounts)
+		check_claim_key(e, "status.allocatedResources", it.key);
+	check_said_since(e, from, amounts);
+}
+
+/* --- all of them --- */
+
+static void check_service(struct field_errors *e, const struct obj *o)
+{
+	static const char path[] = "status.loadBalancer.ingress";
+	const struct obj *list = obj_path(o, path);
+	if (obj_len(list) && strcmp(check_text(o, "spec.type"), "LoadBalancer") != 0) {
+		check_forbidden(e, path, "may only be used when `spec.type` is 'LoadBalancer'");
+		check_said_of(e, list);
+		return;
+	}
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *at = check_below(e, check_at(e, path, i), "ip");
+		size_t from = e->n;
+		if (!check_is_empty(obj_at(list, i), "ip"))
+			check_ip(e, at, check_text(obj_at(list, i), "ip"), false);
+		check_said_since(e, from, obj_get(obj_at(list, i), "ip"));
+	}
+}
+
+static const struct {
+	const char *kind;
+	void (*check)(struct field_errors *e, const struct obj *o);
+} kinds[] = {
+	{"jobs.batch", check_job_status},
+	{"persistentvolumeclaims.", check_claim_status},
+	{"poddisruptionbudgets.policy", check_all},
+	{"pods.", check_pod},
+	{"services.", check_service},
+	{"validatingadmissionpolicies.admissionregistration.k8s.io", check_all},
+};
+
+void status_check(struct field_errors *e, const char *kind, const struct obj *o)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (strcmp(kinds[i].kind, kind) == 0)
+			kinds[i].check(e, o);
+}
