@@ -153,28 +153,37 @@ static void check_job_status(struct field_errors *e, const struct obj *o)
 	static const char *const counts[] = {"active", "succeeded", "failed", "ready",
 					     "terminating"};
 	const struct obj *status = obj_get(o, "status"), *done = obj_get(status, "completionTime");
+	const struct obj *indexes = obj_get(status, "completedIndexes");
 	const struct obj *failed = obj_get(status, "failedIndexes");
 	const struct obj *ready = obj_get(status, "ready");
-	size_t from = e->n;
-	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
-		check_at_least(e, check_below(e, "status", counts[i]), obj_get(status, counts[i]),
-			       0);
+	size_t from;
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+		const struct obj *n = obj_get(status, counts[i]);
+		from = e->n;
+		check_at_least(e, check_below(e, "status", counts[i]), n, 0);
+		check_said_since(e, from, n);
+	}
+	from = e->n;
 	if (done && !condition_is(o, "Complete", "True"))
 		check_invalid(e, "status.completionTime", done,
 			      "cannot set completionTime when there is no Complete=True condition");
-	if (*check_text(status, "completedIndexes") &&
-	    strcmp(check_text(o, "spec.completionMode"), "Indexed") != 0)
-		check_invalid_text(e, "status.completedIndexes",
-				   check_text(status, "completedIndexes"),
-				   "cannot set non-empty completedIndexes when non-indexed "
-				   "completion mode");
+	check_said_since(e, from, done);
+	from = e->n;
+	if (obj_as_str(indexes).len && strcmp(check_text(o, "spec.completionMode"), "Indexed") != 0)
+		check_invalid(e, "status.completedIndexes", indexes,
+			      "cannot set non-empty completedIndexes when non-indexed completion "
+			      "mode");
+	check_said_since(e, from, indexes);
+	from = e->n;
 	if (failed && !obj_path(o, "spec.backoffLimitPerIndex"))
 		check_invalid(
 			e, "status.failedIndexes", failed,
 			"cannot set non-null failedIndexes when backoffLimitPerIndex is null");
+	check_said_since(e, from, failed);
+	from = e->n;
 	if (obj_i64(status, "ready", 0) > obj_i64(status, "active", 0))
 		check_invalid(e, "status.ready", ready, "cannot set more ready pods than active");
-	check_said_since(e, from, status);
+	check_said_since(e, from, ready);
 }
 
 /* --- claims --- */

@@ -270,8 +270,10 @@ void check_stateful_set(struct field_errors *e, const struct obj *o)
 	const struct obj *claims = obj_path(o, "spec.volumeClaimTemplates");
 	check_stateful(e, obj_get(o, "spec"));
 	at_least_zero(e, o, "spec.replicas");
-	at_least_zero(e, o, "spec.minReadySeconds");
 	size_t from = e->n;
+	at_least_zero(e, o, "spec.minReadySeconds");
+	check_said_since(e, from, obj_path(o, "spec.minReadySeconds"));
+	from = e->n;
 	at_least_zero(e, o, "spec.ordinals.start");
 	check_said_since(e, from, obj_path(o, "spec.ordinals"));
 	check_name_rule(e, "spec.serviceName", NAME_DNS_LABEL, check_text(o, "spec.serviceName"));
