@@ -6,6 +6,8 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/slice_check.h"
+#include "alm/apiserver/kinds/status_check.h"
+#include "alm/apiserver/kinds/storage_check.h"
 #include "alm/apiserver/object_meta.h"
 
 #define REQUESTS_MAX 32
@@ -162,6 +164,100 @@ static void check_claim(struct field_errors *e, const char *path, const struct o
 void check_device_claim(struct field_errors *e, const struct obj *o)
 {
 	check_claim(e, "spec.devices", obj_path(o, "spec.devices"));
+}
+
+/* --- their status --- */
+
+static const char *device_key(struct field_errors *e, const struct obj *d)
+{
+	return arena_fmt(e->arena, "%s/%s/%s", check_text(d, "driver"), check_text(d, "pool"),
+			 check_text(d, "device"));
+}
+
+static void check_device_name(struct field_errors *e, const char *path, const struct obj *d)
+{
+	check_driver_name(e, check_below(e, path, "driver"), check_text(d, "driver"));
+	check_pool_name(e, check_below(e, path, "pool"), check_text(d, "pool"));
+	check_named(e, check_below(e, path, "device"), NAME_DNS_LABEL, check_text(d, "device"));
+}
+
+static void check_reserved(struct field_errors *e, const struct obj *list, bool allocated)
+{
+	static const char path[] = "status.reservedFor";
+	static const char *const fields[] = {"resource", "name", "uid"};
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	size_t from = e->n;
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
+		for (size_t k = 0; k < ARRAY_LEN(fields); k++)
+			if (check_is_empty(obj_at(list, i), fields[k]))
+				check_required(e, check_below(e, check_at(e, path, i), fields[k]),
+					       NULL);
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *uid = check_text(obj_at(list, i), "uid");
+		if (check_again(seen, uid))
+			field_errors_add(e, FIELD_DUPLICATE, check_at(e, path, i),
+					 "Duplicate value: \"%s\"", uid);
+	}
+	if (obj_len(list) && !allocated)
+		check_forbidden(e, path, "may not be specified when `allocated` is not set");
+	check_said_since(e, from, list);
+}
+
+/* given: those that the claim has. */
+static void check_used(struct field_errors *e, const char *path, const struct obj *d,
+		       const struct map *given)
+{
+	static const char *const shown[] = {"Driver:driver", "Pool:pool", "Device:device",
+					    "ShareID:shareID", NULL};
+	const struct obj *data = obj_get(d, "data");
+	size_t from = e->n;
+	check_device_name(e, path, d);
+	if (!map_has(given, device_key(e, d)))
+		check_invalid_struct(e, path, d, shown, "must be an allocated device in the claim");
+	check_conditions(e, check_below(e, path, "conditions"), obj_get(d, "conditions"));
+	if (obj_type(data) > OBJ_NULL && obj_type(data) != OBJ_MAP)
+		check_invalid_text(e, check_below(e, path, "data"), "<value omitted>",
+				   "must be a valid JSON object");
+	check_said_since(e, from, d);
+}
+
+static void check_allocation(struct field_errors *e, const struct obj *a, const struct map *names)
+{
+	static const char *const sources[] = {"FromClaim", "FromClass", NULL};
+	static const char results[] = "status.allocation.devices.results";
+	static const char configs[] = "status.allocation.devices.config";
+	const struct obj *list = obj_path(a, "devices.results"),
+			 *nodes = obj_get(a, "nodeSelector");
+	const struct obj *config = obj_path(a, "devices.config");
+	size_t from = e->n;
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *at = check_at(e, results, i);
+		check_request_ref(e, check_below(e, at, "request"),
+				  check_text(obj_at(list, i), "request"), names);
+		check_device_name(e, at, obj_at(list, i));
+	}
+	for (size_t i = 0; i < obj_len(config) && !field_errors_full(e); i++)
+		field_errors_one_of(e, check_below(e, check_at(e, configs, i), "source"),
+				    check_text(obj_at(config, i), "source"), sources);
+	check_device_configs(e, configs, config, names);
+	if (nodes)
+		check_node_selector(e, "status.allocation.nodeSelector", nodes);
+	check_said_since(e, from, a);
+}
+
+void check_device_claim_status(struct field_errors *e, const struct obj *o)
+{
+	const struct obj *status = obj_get(o, "status"), *a = obj_get(status, "allocation");
+	const struct obj *list = obj_path(a, "devices.results"), *used = obj_get(status, "devices");
+	CLEANUP(map_freep) struct map *names = names_of(e, obj_path(o, "spec.devices.requests"));
+	CLEANUP(map_freep) struct map *given = map_new(NULL);
+	for (size_t i = 0; i < obj_len(list); i++)
+		(void)check_again(given, device_key(e, obj_at(list, i)));
+	check_reserved(e, obj_get(status, "reservedFor"), a);
+	for (size_t i = 0; i < obj_len(used) && !field_errors_full(e); i++)
+		check_used(e, check_at(e, "status.devices", i), obj_at(used, i), given);
+	if (a)
+		check_allocation(e, a, names);
 }
 
 static bool is_set(const struct obj *v)

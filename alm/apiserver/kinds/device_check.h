@@ -9,6 +9,8 @@
 void check_device_claim(struct field_errors *e, const struct obj *o);
 void check_device_template(struct field_errors *e, const struct obj *o);
 void device_claim_kept(struct field_errors *e, const struct obj *o, const struct obj *before);
+/* What a driver and a scheduler say of a claim. */
+void check_device_claim_status(struct field_errors *e, const struct obj *o);
 void check_api_service(struct field_errors *e, const struct obj *o);
 
 #endif

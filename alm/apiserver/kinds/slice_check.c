@@ -104,26 +104,30 @@ void check_device_selectors(struct field_errors *e, const char *path, const stru
 	}
 }
 
-void check_request_refs(struct field_errors *e, const char *path, const struct obj *list,
-			const struct map *requests)
+void check_request_ref(struct field_errors *e, const char *path, const char *name,
+		       const struct map *requests)
 {
 	static const char none[] = "must be the name of a request in the claim or the name of a "
 				   "request and a subrequest separated by '/'";
+	const char *slash = strchr(name, '/');
+	bool deep = slash && strchr(slash + 1, '/');
+	size_t n_first = slash ? (size_t)(slash - name) : strlen(name);
+	if (!deep)
+		check_named(e, path, NAME_DNS_LABEL, arena_strndup(e->arena, name, n_first));
+	if (!deep && slash)
+		check_named(e, path, NAME_DNS_LABEL, slash + 1);
+	if (deep || !map_has(requests, name))
+		check_invalid_text(e, path, name, none);
+}
+
+void check_request_refs(struct field_errors *e, const char *path, const struct obj *list,
+			const struct map *requests)
+{
 	size_t from = e->n;
-	for (size_t i = 0, n = check_length(e, path, list, LIST_MAX); i < n; i++) {
-		const char *name = obj_as_string(obj_at(list, i)), *at = check_at(e, path, i);
-		const char *slash = strchr(name ? name : "", '/');
-		bool deep = slash && strchr(slash + 1, '/');
-		size_t n_first = slash ? (size_t)(slash - name) : strlen(name ? name : "");
-		if (!name)
-			continue;
-		if (!deep)
-			check_named(e, at, NAME_DNS_LABEL, arena_strndup(e->arena, name, n_first));
-		if (!deep && slash)
-			check_named(e, at, NAME_DNS_LABEL, slash + 1);
-		if (deep || !map_has(requests, name))
-			check_invalid_text(e, at, name, none);
-	}
+	for (size_t i = 0, n = check_length(e, path, list, LIST_MAX); i < n; i++)
+		if (obj_as_string(obj_at(list, i)))
+			check_request_ref(e, check_at(e, path, i), obj_as_string(obj_at(list, i)),
+					  requests);
 	check_said_since(e, from, list);
 }
 
@@ -180,17 +184,21 @@ void check_device_class(struct field_errors *e, const struct obj *o)
 
 /* --- slices --- */
 
+void check_pool_name(struct field_errors *e, const char *path, const char *name)
+{
+	struct str rest = str_of(name), part;
+	if (!*name)
+		check_required(e, path, NULL);
+	too_long(e, path, name, GVK_NAME_MAX);
+	while (rest.len && str_next(&rest, '/', &part))
+		check_named(e, path, NAME_DNS_SUBDOMAIN,
+			    arena_strndup(e->arena, part.ptr, part.len));
+}
+
 static void check_pool(struct field_errors *e, const struct obj *pool)
 {
-	struct str rest = str_of(check_text(pool, "name")), part;
 	int64_t n = 0;
-	if (rest.len == 0)
-		check_required(e, "spec.pool.name", NULL);
-	too_long(e, "spec.pool.name", check_text(pool, "name"), GVK_NAME_MAX);
-	while (rest.len && str_next(&rest, '/', &part)) {
-		check_named(e, "spec.pool.name", NAME_DNS_SUBDOMAIN,
-			    arena_strndup(e->arena, part.ptr, part.len));
-	}
+	check_pool_name(e, "spec.pool.name", check_text(pool, "name"));
 	obj_as_i64(obj_get(pool, "resourceSliceCount"), &n);
 	CLEANUP(obj_unrefp) struct obj *count = obj_int(n);
 	if (n <= 0)

@@ -16,8 +16,12 @@ void check_device_selectors(struct field_errors *e, const char *path, const stru
 /* requests: of the claim, and of what is first available of them ("a", "a/b"); NULL of a class. */
 void check_device_configs(struct field_errors *e, const char *path, const struct obj *list,
 			  const struct map *requests);
+void check_request_ref(struct field_errors *e, const char *path, const char *name,
+		       const struct map *requests);
 void check_request_refs(struct field_errors *e, const char *path, const struct obj *list,
 			const struct map *requests);
+/* Of a pool of devices: names with '/' between them. */
+void check_pool_name(struct field_errors *e, const char *path, const char *name);
 /* "name" or "domain/name". */
 void check_entry_name(struct field_errors *e, const char *path, const char *name);
 /* How many of the list are to be looked at: none of one that is too long, which is told. */
