@@ -13,8 +13,7 @@
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/object_meta.h"
 
-#define RANGE_TEXT    "must be between 1 and 65535, inclusive"
-#define PORT_NAME_MAX 15
+#define RANGE_TEXT "must be between 1 and 65535, inclusive"
 
 struct volumes {
 	const struct obj *list, *claims;
@@ -197,46 +196,6 @@ static void check_ports(struct field_errors *e, const char *path, const struct o
 					    check_text(port, "protocol"), protocols);
 		check_said_since(e, from, port);
 	}
-}
-
-void check_port_or_name(struct field_errors *e, const char *path, const struct obj *port)
-{
-	int64_t n = 0;
-	struct str name = obj_as_str(port);
-	bool letter = false, good = name.len > 0;
-	if (!name.ptr) {
-		obj_as_i64(port, &n);
-		if (n < 1 || n > 65535)
-			field_errors_add(e, FIELD_INVALID, path, "Invalid value: %lld: " RANGE_TEXT,
-					 (long long)n);
-		return;
-	}
-	for (size_t i = 0; i < name.len; i++) {
-		letter = letter || char_is_lower(name.ptr[i]);
-		good = good && (char_is_lower(name.ptr[i]) || char_is_digit(name.ptr[i]) ||
-				name.ptr[i] == '-');
-	}
-	if (name.len > PORT_NAME_MAX)
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: \"%.*s\": must be no more than %d characters",
-				 STR_ARG(name), PORT_NAME_MAX);
-	if (!good)
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: \"%.*s\": must contain only alpha-numeric "
-				 "characters (a-z, 0-9), and hyphens (-)",
-				 STR_ARG(name));
-	if (!letter)
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: \"%.*s\": must contain at least one letter (a-z)",
-				 STR_ARG(name));
-	if (strstr(name.ptr, "--"))
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: \"%.*s\": must not contain consecutive hyphens",
-				 STR_ARG(name));
-	if (name.len && (name.ptr[0] == '-' || name.ptr[name.len - 1] == '-'))
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: \"%.*s\": must not begin or end with a hyphen",
-				 STR_ARG(name));
 }
 
 static void check_container(const struct volumes *v, const char *path, const struct obj *c,

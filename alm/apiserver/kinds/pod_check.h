@@ -13,7 +13,4 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 void check_pod_template(struct field_errors *e, const char *path, const struct obj *t,
 			const struct obj *claims);
 
-/* A port by its number or by the name of one of a container. */
-void check_port_or_name(struct field_errors *e, const char *path, const struct obj *port);
-
 #endif

@@ -1,8 +1,52 @@
 /* pod_probe: see pod_probe.h. */
 #include "alm/apiserver/kinds/pod_probe.h"
 
+#include <string.h>
+
 #include "alm/apiserver/kinds/field_check.h"
-#include "alm/apiserver/kinds/pod_check.h"
+
+#define RANGE_TEXT    "must be between 1 and 65535, inclusive"
+#define PORT_NAME_MAX 15
+
+void check_port_or_name(struct field_errors *e, const char *path, const struct obj *port)
+{
+	int64_t n = 0;
+	struct str name = obj_as_str(port);
+	bool letter = false, good = name.len > 0;
+	if (!name.ptr) {
+		obj_as_i64(port, &n);
+		if (n < 1 || n > 65535)
+			field_errors_add(e, FIELD_INVALID, path, "Invalid value: %lld: " RANGE_TEXT,
+					 (long long)n);
+		return;
+	}
+	for (size_t i = 0; i < name.len; i++) {
+		letter = letter || char_is_lower(name.ptr[i]);
+		good = good && (char_is_lower(name.ptr[i]) || char_is_digit(name.ptr[i]) ||
+				name.ptr[i] == '-');
+	}
+	if (name.len > PORT_NAME_MAX)
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"%.*s\": must be no more than %d characters",
+				 STR_ARG(name), PORT_NAME_MAX);
+	if (!good)
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"%.*s\": must contain only alpha-numeric "
+				 "characters (a-z, 0-9), and hyphens (-)",
+				 STR_ARG(name));
+	if (!letter)
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"%.*s\": must contain at least one letter (a-z)",
+				 STR_ARG(name));
+	if (strstr(name.ptr, "--"))
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"%.*s\": must not contain consecutive hyphens",
+				 STR_ARG(name));
+	if (name.len && (name.ptr[0] == '-' || name.ptr[name.len - 1] == '-'))
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: \"%.*s\": must not begin or end with a hyphen",
+				 STR_ARG(name));
+}
 
 static void check_http(struct field_errors *e, const char *path, const struct obj *http)
 {

@@ -12,4 +12,7 @@ void pod_check_probe(struct field_errors *e, const char *path, const struct obj 
 void pod_check_hook(struct field_errors *e, const char *path, const struct obj *hook,
 		    int64_t grace);
 
+/* A port by its number or by the name of one of a container. */
+void check_port_or_name(struct field_errors *e, const char *path, const struct obj *port);
+
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/address_check.h"
+#include "alm/apiserver/kinds/device_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/request_check.h"
 #include "alm/apiserver/kinds/resource_quota.h"
@@ -296,6 +297,8 @@ void rule_check(struct field_errors *e, const char *group, const char *plural, c
 	const char *kind = arena_fmt(e->arena, "%s.%s", plural, group);
 	if (of_status)
 		status_check(e, kind, o);
+	if (of_status && strcmp(kind, "resourceclaims.resource.k8s.io") == 0)
+		check_device_claim_status(e, o);
 	if (of_status)
 		check_counts(e, kind, obj_get(o, "status"));
 	if (of_status && strcmp(kind, "namespaces.") == 0)

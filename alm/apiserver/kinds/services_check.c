@@ -3,7 +3,7 @@
 
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
-#include "alm/apiserver/kinds/pod_check.h"
+#include "alm/apiserver/kinds/pod_probe.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/base/strbuf.h"

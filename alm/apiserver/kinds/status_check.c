@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/address_check.h"
-#include "alm/apiserver/kinds/device_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/obj/condition.h"
 
@@ -249,7 +248,6 @@ static const struct {
 	{"persistentvolumeclaims.", check_claim_status},
 	{"poddisruptionbudgets.policy", check_all},
 	{"pods.", check_pod},
-	{"resourceclaims.resource.k8s.io", check_device_claim_status},
 	{"services.", check_service},
 	{"validatingadmissionpolicies.admissionregistration.k8s.io", check_all},
 };
