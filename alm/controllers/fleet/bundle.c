@@ -111,10 +111,9 @@ static int bundle_read(const struct view *v, const char *key, struct plan *plan,
 	const struct bundle_pass *s = *v->pass;
 	if (s->invalid.code || rests(s) || meta_is_deleting(s->o))
 		return STEP_CONTINUE;
-	int64_t age = s->read ? v->now_ns - s->read->at_ns : 0;
-	if (s->read && age >= 0 && age < s->spec.interval_ns && !s->now.hooked &&
-	    !bundle_is_asked(s->o, s->now.asked_read)) {
-		plan_requeue_after(plan, s->spec.interval_ns - age);
+	int64_t left = s->read ? bundle_source_in(s->read, s->spec.interval_ns, v->now_ns) : 0;
+	if (left && !s->now.hooked && !bundle_is_asked(s->o, s->now.asked_read)) {
+		plan_requeue_after(plan, left);
 		return STEP_CONTINUE;
 	}
 	struct action *x = plan_work(plan, &read_work, read_id(v, s->o));
@@ -125,6 +124,12 @@ static int bundle_read(const struct view *v, const char *key, struct plan *plan,
 }
 
 /* --- judging --- */
+
+static bool is_source_told(const struct obj *o)
+{
+	struct condition c;
+	return condition_get(o, "SourceReady", &c) && cstr_eq(c.status, "False");
+}
 
 static int bundle_judge(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
@@ -150,7 +155,8 @@ static int bundle_judge(const struct view *v, const char *key, struct plan *plan
 	s->facts = (struct bundle_facts){
 		.deleting = meta_is_deleting(s->o),
 		.source = s->invalid.code ? SOURCE_INVALID
-					  : bundle_source_of(&s->now, s->read, s->spec.paused),
+					  : bundle_source_of(&s->now, s->read, s->spec.paused,
+							     is_source_told(s->o)),
 		.run = run,
 		.unhealthy = obj_has(job, "unhealthy") || s->resumes,
 		.drifts = obj_has(job, "drifted"),

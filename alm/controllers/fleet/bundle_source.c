@@ -16,7 +16,7 @@ static bool is_about_source(const struct outcome *r)
 }
 
 enum bundle_source bundle_source_of(const struct bundle_now *now, const struct outcome *r,
-				    bool paused)
+				    bool paused, bool told)
 {
 	if (!r || (!r->code && !now->read))
 		return paused && now->read ? SOURCE_READ : SOURCE_UNREAD;
@@ -24,9 +24,18 @@ enum bundle_source bundle_source_of(const struct bundle_now *now, const struct o
 		return SOURCE_READ;
 	bool may_pass = r->reason == REASON_SOURCE_UNREACHABLE ||
 			(!r->reason && error_retry(r->code) != RETRY_NEVER);
+	bool may_fail = now->read && !told && r->failures < BUNDLE_POLLS_MAX;
 	if (may_pass) /* a poll or two may fail */
-		return r->failures >= BUNDLE_POLLS_MAX || !now->read ? SOURCE_FAILED : SOURCE_READ;
+		return may_fail ? SOURCE_READ : SOURCE_FAILED;
 	return is_about_source(r) ? SOURCE_FAILED : SOURCE_INVALID;
+}
+
+int64_t bundle_source_in(const struct outcome *r, int64_t interval_ns, int64_t now_ns)
+{
+	int64_t age = now_ns - r->at_ns, left = age < 0 ? 0 : interval_ns - age;
+	if (r->code && left > outcome_retry_in(r, now_ns))
+		left = outcome_retry_in(r, now_ns);
+	return left > 0 ? left : 0;
 }
 
 const char *bundle_source_reason(const struct outcome *r, enum bundle_source source)

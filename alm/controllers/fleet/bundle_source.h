@@ -11,9 +11,11 @@
 
 #define BUNDLE_POLLS_MAX 3 /* that fail before it is said */
 
-/* read: of the last one that ended; NULL: none has. */
+/* read: of the last one that ended; NULL: none has. told: SourceReady is False, and stays so until one is read. */
 enum bundle_source bundle_source_of(const struct bundle_now *now, const struct outcome *read,
-				    bool paused);
+				    bool paused, bool told);
+/* When it is read again; 0: now. One that failed is, where that is sooner than the interval: 1, 2, 4 ... min. */
+int64_t bundle_source_in(const struct outcome *read, int64_t interval_ns, int64_t now_ns);
 /* The word of a condition for one that failed. */
 const char *bundle_source_reason(const struct outcome *read, enum bundle_source source);
 /* "COMMIT AUTHOR: SUBJECT" of a tree that was read (bundle_now.read); NULL or no commit: "". */

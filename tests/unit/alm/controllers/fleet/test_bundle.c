@@ -381,15 +381,51 @@ static void test_bundle__what_became_of_a_reading(void **state)
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		const struct bundle_now now = {.read = rows[i].before};
-		enum bundle_source got = bundle_source_of(&now, &rows[i].read, false);
+		enum bundle_source got = bundle_source_of(&now, &rows[i].read, false, false);
 		assert_int_equal(got, rows[i].source);
 		assert_string_equal(bundle_source_reason(&rows[i].read, got), rows[i].reason);
 	}
 	/* paused: what was read is what there is */
 	const struct bundle_now now = {.read = some};
-	assert_int_equal(bundle_source_of(&now, NULL, false), SOURCE_UNREAD);
-	assert_int_equal(bundle_source_of(&now, NULL, true), SOURCE_READ);
+	assert_int_equal(bundle_source_of(&now, NULL, false, true), SOURCE_UNREAD);
+	/* told already: the first that fails behind a change of the spec is not one or two polls */
+	const struct outcome well = {.code = 0}, first = {.code = E_UNAVAILABLE, .failures = 1};
+	assert_int_equal(bundle_source_of(&now, &well, false, true), SOURCE_READ);
+	assert_int_equal(bundle_source_of(&now, &first, false, false), SOURCE_READ);
+	assert_int_equal(bundle_source_of(&now, &first, false, true), SOURCE_FAILED);
+	assert_int_equal(bundle_source_of(&now, NULL, true, true), SOURCE_READ);
 	obj_unref(some);
+}
+
+static void test_bundle__a_source_that_fails_is_read_sooner(void **state)
+{
+	static const struct {
+		int code;
+		unsigned failures;
+		int64_t interval_s, age_s, left_s;
+	} rows[] = {
+		{0, 0, 3600, 10, 3590},
+		{0, 0, 3600, 3599, 1},
+		{0, 0, 3600, 3600, 0},
+		{0, 0, 3600, 4000, 0},
+		{0, 0, 3600, -1, 0}, /* the clock was set back */
+		{E_UNAVAILABLE, 1, 3600, 10, 50},
+		{E_UNAVAILABLE, 1, 3600, 60, 0},
+		{E_UNAVAILABLE, 3, 3600, 10, 230},
+		{E_INVALID, 2, 3600, 10, 110},
+		{E_UNAVAILABLE, 9, 600, 10, 590}, /* but not later than without */
+		{E_UNAVAILABLE, 1, 5, 1, 4},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct outcome r = {.code = rows[i].code,
+					  .failures = rows[i].failures,
+					  .at_ns = 10000 * NS_PER_S};
+		int64_t now = r.at_ns + rows[i].age_s * NS_PER_S;
+		int64_t left = bundle_source_in(&r, rows[i].interval_s * NS_PER_S, now);
+		if (left != rows[i].left_s * NS_PER_S)
+			fail_msg("row %zu: %lld s", i, (long long)(left / NS_PER_S));
+	}
 }
 
 int main(void)
@@ -405,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_bundle__its_status_is_written_once_a_second),
 		cmocka_unit_test(test_bundle__the_source_is_ready_where_the_commit_is_wrong),
 		cmocka_unit_test(test_bundle__what_became_of_a_reading),
+		cmocka_unit_test(test_bundle__a_source_that_fails_is_read_sooner),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,7 +235,7 @@ static void test_bundle_renderer__manifests_meet_limits(void **state)
 		assert_string_equal(err.msg, cases[i].want);
 		const struct outcome r = {
 			.code = err.code, .reason = err.reason, .failures = BUNDLE_POLLS_MAX};
-		enum bundle_source source = bundle_source_of(&now, &r, false);
+		enum bundle_source source = bundle_source_of(&now, &r, false, false);
 		assert_int_equal(source, cases[i].source);
 		assert_string_equal(bundle_source_reason(&r, source), cases[i].word);
 	}
