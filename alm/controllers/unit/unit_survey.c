@@ -101,23 +101,22 @@ static const char *belongs_to(const struct unit_pass *s, const struct unit_entry
 	const char *bundle = meta_label(o, LABEL_BUNDLE);
 	const char *instance = meta_label(o, LABEL_INSTANCE);
 	bool is_twin = cstr_eq(bundle, s->unit->bundle); /* taken over, each would take it back */
+	const char *takes = s->job->is_steered ? "spec.adopt: Any" : "--overwrite-ownership";
 	if (bundle && !s->job->takes)
-		return arena_fmt(s->v->a,
-				 "%s belongs to bundle %s%s%s%s; --overwrite-ownership takes it "
-				 "over",
+		return arena_fmt(s->v->a, "%s belongs to bundle %s%s%s%s; %s takes it over",
 				 unit_entry_text(e, s->v->a), bundle, is_twin ? ", " : "",
 				 is_twin && instance ? instance : "",
-				 is_twin ? ": each needs a name of its own" : "");
+				 is_twin ? ": each needs a name of its own" : "", takes);
 	const char *app = meta_label(o, LABEL_STRATEGY) ? meta_label(o, LABEL_APP) : NULL;
 	if (!bundle && app && !s->job->takes)
 		return arena_fmt(s->v->a,
-				 "%s belongs to app %s; --overwrite-ownership takes it over, once "
-				 "no strategy of the app puts it back",
-				 unit_entry_text(e, s->v->a), app);
+				 "%s belongs to app %s; %s takes it over, once no strategy of the "
+				 "app puts it back",
+				 unit_entry_text(e, s->v->a), app, takes);
 	if (!bundle && !app && !s->job->adopts)
-		return arena_fmt(s->v->a,
-				 "%s is there and not managed by ALM; --adopt takes it over",
-				 unit_entry_text(e, s->v->a));
+		return arena_fmt(s->v->a, "%s is there and not managed by ALM; %s takes it over",
+				 unit_entry_text(e, s->v->a),
+				 s->job->is_steered ? "spec.adopt: Unowned" : "--adopt");
 	return NULL;
 }
 

@@ -99,22 +99,28 @@ static void test_unit__what_is_somebody_elses_is_refused_before_a_write(void **s
 				   "\"app.coreos.com/instance\": \"default.g1\"}";
 	static const struct {
 		const char *labels, *want;
-		bool adopts, takes;
+		bool adopts, takes, is_bundle;
 	} rows[] = {
 		{twin,
 		 "ConfigMap default/c1 belongs to bundle b, default.g1: each needs a name of its "
 		 "own",
+		 true, false, false},
+		{"", "ConfigMap default/c1 is there and not managed by ALM; --adopt takes", false,
 		 true, false},
-		{"", "ConfigMap default/c1 is there and not managed by ALM", false, true},
-		{other, "ConfigMap default/c1 belongs to bundle web", true, false},
-		{"", NULL, true, false},
-		{other, NULL, false, true},
+		{other, "belongs to bundle web; --overwrite-ownership takes it over", true, false,
+		 false},
+		/* with the words of where it is said */
+		{"", "not managed by ALM; spec.adopt: Unowned takes it over", false, true, true},
+		{other, "belongs to bundle web; spec.adopt: Any takes it over", true, false, true},
+		{"", NULL, true, false, false},
+		{other, NULL, false, true, true},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct unit_fixture x;
 		unit_fixture_init(&x, 2);
 		x.job.adopts = rows[i].adopts;
 		x.job.takes = rows[i].takes;
+		x.job.is_steered = rows[i].is_bundle;
 		answer_reads(&x);
 		view_fake_outcome(&x.f, "unit:" UNIT_FIXTURE_KEY ":1:absent",
 				  arena_fmt(x.a, theirs, rows[i].labels));
