@@ -236,7 +236,7 @@ static void crd_late(struct mutation *m)
 
 static void crd_validate_of(struct mutation *m, struct field_errors *e)
 {
-	crd_validate(m->after, m->before, e);
+	(m->is_status ? crd_validate_status : crd_validate)(m->after, m->before, e);
 }
 
 static void aggregation_validate(struct mutation *m, struct field_errors *e)

@@ -90,6 +90,8 @@ static void check_topologies(struct field_errors *e, const struct obj *list)
 					     "matchLabelExpressions");
 		const struct obj *is = obj_get(obj_at(list, i), "matchLabelExpressions");
 		check_topology(e, at, is);
+		for (size_t k = 0; k < obj_len(list) && !obj_len(is); k++) /* sic */
+			field_errors_add(e, FIELD_DUPLICATE, at, "Duplicate value: \"\"");
 		for (size_t k = 0; k < i; k++) {
 			const struct obj *b = obj_get(obj_at(list, k), "matchLabelExpressions");
 			if (obj_len(is) == obj_len(b) && (!is || !b || obj_equal(is, b)))

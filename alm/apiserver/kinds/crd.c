@@ -44,7 +44,22 @@ void crd_default(struct obj *o)
 
 /* Checks. */
 
-static void check_versions(const struct obj *o, struct field_errors *e)
+/* A warning is of a version that is deprecated; a former alm let others have one. */
+static void check_deprecation(struct field_errors *e, const char *at, const struct obj *version,
+			      const struct obj *before)
+{
+	const struct obj *text = obj_get(version, "deprecationWarning");
+	const char *path = check_below(e, at, "deprecationWarning");
+	for (size_t i = 0; i < obj_len(before) && text; i++)
+		if (obj_equal(obj_get(obj_at(before, i), "deprecationWarning"), text))
+			return;
+	if (text && !obj_flag(version, "deprecated", false))
+		check_invalid(e, path, text, "can only be set for deprecated versions");
+	else if (text && !obj_as_str(text).len)
+		check_invalid(e, path, text, "must not be an empty string");
+}
+
+static void check_versions(const struct obj *o, const struct obj *before, struct field_errors *e)
 {
 	const struct obj *list = obj_path(o, "spec.versions");
 	size_t n_storage = 0;
@@ -64,6 +79,7 @@ static void check_versions(const struct obj *o, struct field_errors *e)
 			field_errors_add(e, FIELD_REQUIRED,
 					 arena_fmt(a, "%s.schema.openAPIV3Schema", at),
 					 "Required value");
+		check_deprecation(e, at, v, obj_path(before, "spec.versions"));
 		if (!name || name_fault(NAME_DNS1035_LABEL, str_of(name)))
 			field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.name", at),
 					 "Invalid value: \"%s\": %s", name ? name : "",
@@ -214,6 +230,13 @@ static bool is_protected(const char *group)
 		cstr_has_suffix(group, ".kubernetes.io") || cstr_eq(group, "kubernetes.io"));
 }
 
+void crd_validate_status(const struct obj *o, const struct obj *before, struct field_errors *e)
+{
+	const struct obj *names = obj_path(o, "status.acceptedNames");
+	if (!obj_equal(names, obj_path(before, "status.acceptedNames")))
+		crd_check_names(names, "status.acceptedNames", e);
+}
+
 void crd_validate(const struct obj *o, const struct obj *before, struct field_errors *e)
 {
 	static const char *const required[] = {"spec.group", "spec.scope", "spec.names.plural",
@@ -228,8 +251,10 @@ void crd_validate(const struct obj *o, const struct obj *before, struct field_er
 		field_errors_add(
 			e, FIELD_INVALID, "metadata.name",
 			"Invalid value: \"%s\": must be spec.names.plural+\".\"+spec.group", name);
-	crd_check_names(o, e);
-	if (group && *group && !strchr(group, '.')) /* those are built in */
+	if (group && !before)
+		check_name_rule(e, "spec.group", NAME_DNS_SUBDOMAIN, group);
+	if (group && *group && !name_fault(NAME_DNS_SUBDOMAIN, str_of(group)) &&
+	    !strchr(group, '.')) /* those are built in */
 		field_errors_add(e, FIELD_INVALID, "spec.group",
 				 "Invalid value: \"%s\": should be a domain with at least one dot",
 				 group);
@@ -244,10 +269,11 @@ void crd_validate(const struct obj *o, const struct obj *before, struct field_er
 				 "Required value: protected groups must have approval annotation "
 				 "\"api-approved.kubernetes.io\", see "
 				 "https://github.com/kubernetes/enhancements/pull/1111");
-	check_conversion(o, before, e);
-	check_versions(o, e);
+	check_versions(o, before, e);
+	crd_check_names(obj_path(o, "spec.names"), "spec.names", e);
 	crd_check_versions(o, e);
 	check_schemas(o, before, e);
+	check_conversion(o, before, e);
 	check_immutable(o, before, e);
 	check_stored_versions(o, e);
 }

@@ -20,10 +20,12 @@ bool crd_has_converter(const struct obj *o);
 /* Defaults of a CRD that is about to be written, in place. */
 void crd_default(struct obj *o);
 void crd_validate(const struct obj *o, const struct obj *before, struct field_errors *e);
+/* Of a write of the status alone: which names it says are accepted. */
+void crd_validate_status(const struct obj *o, const struct obj *before, struct field_errors *e);
 /* Columns and subresources (crd_check.c). */
 void crd_check_versions(const struct obj *o, struct field_errors *e);
 /* Are the names of a definition names? */
-void crd_check_names(const struct obj *o, struct field_errors *e);
+void crd_check_names(const struct obj *names, const char *path, struct field_errors *e);
 /* ".spec.a" is in "spec". */
 bool crd_path_is_in(const char *path, const char *field);
 /* status.acceptedNames, storedVersions and conditions, in place. before NULL on create. */

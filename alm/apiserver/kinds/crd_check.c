@@ -131,30 +131,31 @@ static void check_name(const char *field, const char *name, bool is_mixed, struc
 			is_mixed ? "may have mixed case, but should otherwise match: " : "", fault);
 }
 
-static void check_name_list(const struct obj *names, const char *member, struct field_errors *e)
+static void check_name_list(const struct obj *names, const char *path, const char *member,
+			    struct field_errors *e)
 {
 	const struct obj *list = obj_get(names, member);
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
-		check_name(arena_fmt(a, "spec.names.%s[%zu]", member, i),
+		check_name(arena_fmt(a, "%s.%s[%zu]", path, member, i),
 			   obj_as_string(obj_at(list, i)), false, e);
 	}
 }
 
-void crd_check_names(const struct obj *o, struct field_errors *e)
+void crd_check_names(const struct obj *names, const char *path, struct field_errors *e)
 {
-	const struct obj *names = obj_path(o, "spec.names");
 	const char *kind = obj_str(names, "kind"), *list = obj_str(names, "listKind");
-	check_name("spec.names.plural", obj_str(names, "plural"), false, e);
-	check_name("spec.names.singular", obj_str(names, "singular"), false, e);
-	check_name_list(names, "shortNames", e);
-	check_name("spec.names.kind", kind, true, e);
-	check_name("spec.names.listKind", list, true, e);
+	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
+	check_name(arena_fmt(a, "%s.plural", path), obj_str(names, "plural"), false, e);
+	check_name(arena_fmt(a, "%s.singular", path), obj_str(names, "singular"), false, e);
+	check_name(arena_fmt(a, "%s.kind", path), kind, true, e);
+	check_name(arena_fmt(a, "%s.listKind", path), list, true, e);
+	check_name_list(names, path, "shortNames", e);
 	if (kind && *kind && cstr_eq(kind, list))
-		field_errors_add(e, FIELD_INVALID, "spec.names.listKind",
+		field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.listKind", path),
 				 "Invalid value: \"%s\": kind and listKind may not be the same",
 				 list);
-	check_name_list(names, "categories", e);
+	check_name_list(names, path, "categories", e);
 }
 
 void crd_check_versions(const struct obj *o, struct field_errors *e)

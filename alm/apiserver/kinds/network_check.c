@@ -57,6 +57,21 @@ static void check_backend(struct field_errors *e, const char *path, const struct
 	check_said_since(e, from, service); /* younger than what may be stored */
 }
 
+/* What a URL cannot say in one way only. */
+static void check_sequences(struct field_errors *e, const char *at, const char *path)
+{
+	static const char *const never[] = {"//", "/./", "/../", "%2f", "%2F"};
+	static const char *const ends[] = {"/..", "/."};
+	for (size_t i = 0; i < ARRAY_LEN(never); i++)
+		if (strstr(path, never[i]))
+			check_invalid_text(e, at, path,
+					   arena_fmt(e->arena, "must not contain '%s'", never[i]));
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		if (cstr_has_suffix(path, ends[i]))
+			check_invalid_text(e, at, path,
+					   arena_fmt(e->arena, "cannot end with '%s'", ends[i]));
+}
+
 static void check_path(struct field_errors *e, const char *at, const struct obj *p)
 {
 	static const char *const types[] = {"Exact", "ImplementationSpecific", "Prefix", NULL};
@@ -68,10 +83,14 @@ static void check_path(struct field_errors *e, const char *at, const struct obj 
 		return;
 	}
 	field_errors_one_of(e, field, type, types);
-	if (rooted && (!path || *path != '/'))
-		field_errors_add(e, FIELD_INVALID, arena_fmt(e->arena, "%s.path", at),
-				 "Invalid value: \"%s\": must be an absolute path",
-				 path ? path : "");
+	size_t from = e->n;
+	const char *where = check_below(e, at, "path");
+	if (path && *path == '/' && rooted)
+		check_sequences(e, where, path);
+	if ((rooted || (path && *path)) && (!path || *path != '/'))
+		check_invalid_text(e, where, path ? path : "", "must be an absolute path");
+	if (path && *path)
+		check_said_since(e, from, obj_get(p, "path"));
 	check_backend(e, arena_fmt(e->arena, "%s.backend", at), obj_get(p, "backend"));
 }
 

@@ -293,6 +293,27 @@ static void check_resolver(struct field_errors *e, const char *path, const struc
 	}
 }
 
+/* Who has the network of the host has its ports. */
+static void check_ports_alike(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	const struct obj *list = obj_get(spec, "containers");
+	for (size_t i = 0; i < obj_len(list) && obj_flag(spec, "hostNetwork", false); i++) {
+		const struct obj *ports = obj_get(obj_at(list, i), "ports");
+		for (size_t k = 0; k < obj_len(ports) && !field_errors_full(e); k++) {
+			const struct obj *port = obj_at(ports, k), *n = obj_get(port, "hostPort");
+			if (!obj_i64(port, "hostPort", 0) ||
+			    obj_equal(n, obj_get(port, "containerPort")))
+				continue;
+			check_invalid(e,
+				      check_below(e,
+						  at(e, at(e, path, "containers", i), "ports", k),
+						  "hostPort"),
+				      n, "must match `containerPort` when `hostNetwork` is true");
+			check_said_of(e, port);
+		}
+	}
+}
+
 /* What is about the Pod as a whole. */
 static void check_pod_rest(struct field_errors *e, const char *path, const struct obj *spec)
 {
@@ -302,6 +323,7 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 	int64_t n = 1;
 	rule_check_part(e, "policies", path, spec);
 	check_label_map(e, check_below(e, path, "nodeSelector"), obj_get(spec, "nodeSelector"));
+	check_ports_alike(e, path, spec);
 	pod_check_security(e, path, spec);
 	pod_check_affinity(e, check_below(e, path, "affinity"), obj_get(spec, "affinity"));
 	check_resolver(e, check_below(e, path, "dnsConfig"), spec);
@@ -335,6 +357,32 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 	pod_check_files(e, path, spec);
 }
 
+/* What two take of the host is one too many. */
+static void check_host_port(struct field_errors *e, const char *path, const struct obj *port,
+			    struct map *seen)
+{
+	const char *protocol = check_text(port, "protocol");
+	int64_t n = obj_i64(port, "hostPort", 0);
+	const char *key = arena_fmt(e->arena, "%s/%s/%lld", *protocol ? protocol : "TCP",
+				    check_text(port, "hostIP"), (long long)n);
+	if (!n || !check_again(seen, key))
+		return;
+	field_errors_add(e, FIELD_DUPLICATE, check_below(e, path, "hostPort"),
+			 "Duplicate value: \"%s\"", key);
+	check_said_of(e, port);
+}
+
+static void check_host_ports(struct field_errors *e, const char *path, const struct obj *list)
+{
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *ports = obj_get(obj_at(list, i), "ports");
+		for (size_t k = 0; k < obj_len(ports) && !field_errors_full(e); k++)
+			check_host_port(e, at(e, at(e, path, "containers", i), "ports", k),
+					obj_at(ports, k), seen);
+	}
+}
+
 void check_pod_spec(struct field_errors *e, const char *path, const struct obj *spec,
 		    const struct obj *claims)
 {
@@ -365,6 +413,8 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 			if (short_lived)
 				check_short_lived(e, here, obj_at(list, i));
 		}
+		if (k == 0)
+			check_host_ports(e, path, list);
 	}
 	v.init = false;
 	for (size_t i = 0; i < obj_len(obj_get(spec, "ephemeralContainers")); i++)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/selector_check.h"
 
 #define RBAC_GROUP_NAME "rbac.authorization.k8s.io"
 
@@ -46,6 +47,19 @@ void check_role(struct field_errors *e, const struct obj *o)
 	check_rules(e, o, true);
 }
 
+static void check_selectors(struct field_errors *e, const struct obj *list)
+{
+	size_t from = e->n;
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *at = check_at(e, "aggregationRule.clusterRoleSelectors", i);
+		size_t before = e->n;
+		check_label_selector(e, at, obj_at(list, i));
+		if (e->n > before)
+			check_invalid(e, at, NULL, "invalid label selector.");
+	}
+	check_said_since(e, from, list);
+}
+
 void check_cluster_role(struct field_errors *e, const struct obj *o)
 {
 	const struct obj *rule = obj_get(o, "aggregationRule");
@@ -54,6 +68,7 @@ void check_cluster_role(struct field_errors *e, const struct obj *o)
 		check_required(e, "aggregationRule.clusterRoleSelectors",
 			       "at least one clusterRoleSelector required if aggregationRule is "
 			       "non-nil");
+	check_selectors(e, obj_get(rule, "clusterRoleSelectors"));
 }
 
 static void check_api_group(struct field_errors *e, const char *path, const char *group,

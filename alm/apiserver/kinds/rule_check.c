@@ -23,6 +23,7 @@ enum rule {
 	RESOURCES, /* names of what a container can ask for, told as limits */
 	POSITIVE,  /* the words say so */
 	LABEL,     /* a name of one part */
+	LABEL_VALUE,
 	CERTIFICATE,
 	OS, /* its name */
 };
@@ -67,6 +68,7 @@ static const struct field_rule {
 	{"ingresses.networking.k8s.io", "spec.ingressClassName", SUBDOMAIN, NULL},
 	{"apiservices.apiregistration.k8s.io", "status.conditions[].status", ONE_OF, "True False Unknown"},
 	{"leases.coordination.k8s.io", "spec.leaseTransitions", COUNT, NULL},
+	{"endpointslices.discovery.k8s.io", "endpoints[].hints.forZones[].name", LABEL_VALUE, NULL},
 	{"endpointslices.discovery.k8s.io", "endpoints[].hints.forNodes[].name", SUBDOMAIN, NULL},
 	{"leases.coordination.k8s.io", "spec.leaseDurationSeconds", POSITIVE, "must be greater than 0"},
 	{"poddisruptionbudgets.policy", "spec.unhealthyPodEvictionPolicy", ONE_OF, "AlwaysAllow IfHealthyBudget"},
@@ -185,6 +187,9 @@ static void judge(struct field_errors *e, const struct field_rule *f, const char
 		break;
 	case LABEL:
 		check_name_rule(e, path, NAME_DNS_LABEL, text ? text : "");
+		break;
+	case LABEL_VALUE:
+		check_named(e, path, NAME_LABEL_VALUE, text ? text : "");
 		break;
 	case CERTIFICATE:
 		check_certificate(e, path, v);

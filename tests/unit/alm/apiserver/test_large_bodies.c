@@ -73,6 +73,36 @@ static void files(struct strbuf *b)
 	strbuf_adds(b, "]}}");
 }
 
+/* Each place is looked for among the others. */
+static void spread(struct strbuf *b)
+{
+	strbuf_adds(b, POD "}],\"topologySpreadConstraints\":[");
+	repeat(b,
+	       "{\"maxSkew\":1,\"topologyKey\":\"a\",\"whenUnsatisfiable\":\"DoNotSchedule\","
+	       "\"minDomains\":1}",
+	       ",", 16000);
+	strbuf_adds(b, "]}}");
+}
+
+/* Long paths to short items. */
+static void affinity(struct strbuf *b)
+{
+	strbuf_adds(b, POD "}],\"affinity\":{\"podAffinity\":{\"requiredDuringSchedulingIgnored"
+			   "DuringExecution\":[{\"topologyKey\":\"\",\"labelSelector\":{"
+			   "\"matchExpressions\":[");
+	repeat(b, "{\"key\":\"a\",\"operator\":\"Exists\"}", ",", 40000);
+	strbuf_adds(b, "]}}]}}}}");
+}
+
+/* Each capability tells the whole. */
+static void capabilities(struct strbuf *b)
+{
+	strbuf_adds(b, POD ",\"securityContext\":{\"allowPrivilegeEscalation\":false,"
+			   "\"capabilities\":{\"add\":[");
+	repeat(b, "\"CAP_SYS_ADMIN\"", ",", 85000);
+	strbuf_adds(b, "]}}}]}}");
+}
+
 static void test_large_bodies__are_refused(void **state)
 {
 	(void)state;
@@ -85,6 +115,9 @@ static void test_large_bodies__are_refused(void **state)
 		{V1 "pods", registry},
 		{"/apis/certificates.k8s.io/v1/certificatesigningrequests", signer},
 		{V1 "pods", files},
+		{V1 "pods", spread},
+		{V1 "pods", affinity},
+		{V1 "pods", capabilities},
 	};
 	struct apifake *f = apifake_new(NULL);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {

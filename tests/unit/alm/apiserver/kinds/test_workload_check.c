@@ -195,6 +195,34 @@ static const struct row {
 	 "ngFailureConditions[0]: Invalid value: \"a\": bindingFailureConditions must not over"
 	 "lap with bindingConditions, spec.devices[1].bindingFailureConditions: Invalid value:"
 	 " null: bindingFailureConditions are required to use bindingConditions]"},
+	{"", "pods",
+	 "{\"spec\":{\"hostNetwork\":true,\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"po"
+	 "rts\":[{\"containerPort\":80,\"hostPort\":81},{\"containerPort\":80,\"hostPort\":80}"
+	 "]},{\"name\":\"d\",\"image\":\"i\",\"ports\":[{\"containerPort\":80,\"hostPort\":80}"
+	 "]}]}}",
+	 "[spec.containers[1].ports[0].hostPort: Duplicate value: \"TCP//80\", spec.containers"
+	 "[0].ports[0].hostPort: Invalid value: 81: must match `containerPort` when `hostNetwo"
+	 "rk` is true]"},
+	{"networking.k8s.io", "ingresses",
+	 "{\"spec\":{\"rules\":[{\"http\":{\"paths\":[{\"path\":\"/a/../b//c/.\",\"pathType\":"
+	 "\"Prefix\",\"backend\":{\"service\":{\"name\":\"s\",\"port\":{\"number\":80}}}},{\"p"
+	 "ath\":\"a\",\"pathType\":\"ImplementationSpecific\",\"backend\":{\"service\":{\"name"
+	 "\":\"s\",\"port\":{\"number\":80}}}}]}}]}}",
+	 "[spec.rules[0].http.paths[0].path: Invalid value: \"/a/../b//c/.\": must not contain"
+	 " '//', spec.rules[0].http.paths[0].path: Invalid value: \"/a/../b//c/.\": must not c"
+	 "ontain '/../', spec.rules[0].http.paths[0].path: Invalid value: \"/a/../b//c/.\": ca"
+	 "nnot end with '/.', spec.rules[0].http.paths[1].path: Invalid value: \"a\": must be "
+	 "an absolute path]"},
+	{"storage.k8s.io", "storageclasses",
+	 "{\"provisioner\":\"a.b/c\",\"allowedTopologies\":[{},{}]}",
+	 "[allowedTopologies[0].matchLabelExpressions: Duplicate value: \"\", allowedTopologie"
+	 "s[1].matchLabelExpressions: Duplicate value: \"\"]"},
+	{"rbac.authorization.k8s.io", "clusterroles",
+	 "{\"aggregationRule\":{\"clusterRoleSelectors\":[{},{\"matchExpressions\":[{\"key\":"
+	 "\"a\",\"operator\":\"x\"}]}]}}",
+	 "[aggregationRule.clusterRoleSelectors[1].matchExpressions[0].operator: Invalid value"
+	 ": \"x\": not a valid selector operator, aggregationRule.clusterRoleSelectors[1]: Inv"
+	 "alid value: null: invalid label selector.]"},
 };
 
 static struct obj *read(const char *json)
