@@ -351,6 +351,33 @@ static void test_uninstall__hooks_run_around_it(void **state)
 	}
 }
 
+/* Nothing goes as an account that does not say it is the app's; what to do is told, each step of it. */
+static void test_uninstall__without_its_account_nothing_goes(void **state)
+{
+	(void)state;
+	struct world w;
+	begin(&w);
+	struct obj *rows = obj_list();
+	has(&w, rows, "ConfigMap", "c", 3, "etcd");
+	planned(&w, 1, rows, "n");
+	CLEANUP(obj_unrefp) struct obj *app =
+		obj_copy(view_fake_obj(&w.f, arena_fmt(w.f.a, APP, "")));
+	obj_set_path(app, "spec.serviceAccountName", obj_string("deployer"));
+	CLEANUP(xfreep) char *text = json_text(app);
+	view_fake_put(&w.f, WATCH_APPTYPE, text);
+	view_fake_put(&w.f, WATCH_NAMESPACE,
+		      "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{\"name\":\"n\","
+		      "\"annotations\":{\"app.coreos.com/apps\":\"etcd\"}}}");
+	for (size_t i = 0; i < PASSES_MAX && !w.u.blocked; i++)
+		assert_int_equal(pass(&w), WAITING);
+	assert_true(w.u.blocked);
+	assert_string_equal(w.u.reason, "Forbidden");
+	assert_non_null(strstr(w.u.why, "; kubectl create serviceaccount deployer -n "));
+	assert_non_null(strstr(w.u.why, "; kubectl annotate serviceaccount deployer -n "));
+	assert_string_equal(w.deleted, "");
+	view_fake_release(&w.f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_uninstall__a_finalizer_holds_what_comes_after),
 		cmocka_unit_test(test_uninstall__alm_does_not_take_itself_off),
 		cmocka_unit_test(test_uninstall__hooks_run_around_it),
+		cmocka_unit_test(test_uninstall__without_its_account_nothing_goes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

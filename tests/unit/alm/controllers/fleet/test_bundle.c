@@ -24,7 +24,7 @@ struct fixture {
 	struct bundle_side side;
 	struct bundle_now now;
 	const struct obj *status; /* written last; NULL: none */
-	bool paused;
+	bool paused, deleted;
 	struct view_ops ops; /* the view's, but for what is left of a time */
 };
 
@@ -61,6 +61,9 @@ static void put_bundle(struct fixture *x, const struct obj *status)
 			 "\"file:///x\"}}}}");
 	CLEANUP(obj_unrefp) struct obj *copy = obj_copy(o);
 	obj_set_path(copy, "spec.paused", obj_bool(x->paused));
+	if (x->deleted)
+		obj_set_path(copy, "metadata.deletionTimestamp",
+			     obj_string("2023-11-14T22:13:20Z"));
 	if (status)
 		obj_set(copy, "status", obj_copy(status));
 	json_print(copy, &b);
@@ -115,6 +118,36 @@ static const char *drifted(const struct fixture *x)
 	obj_set(o, "status", obj_copy(x->status));
 	return condition_get(o, "Drifted", &c) ? arena_fmt(x->u.a, "%s %s", c.reason, c.message)
 					       : "";
+}
+
+/* What holds the deletion up, where anything does; else how far it is. */
+static void test_bundle__a_deletion_tells_how_far_it_is(void **state)
+{
+	static const struct {
+		const char *waits, *want;
+		bool deleting;
+	} rows[] = {
+		{"", "deletes 3 objects", true},
+		{", \"waits\": \"a finalizer\"", "a finalizer", true},
+		{", \"waits\": \"a finalizer\"", "a finalizer", false},
+		{"", "", false}, /* the attempt is one of before */
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture x;
+		fixture_init(&x);
+		x.deleted = true;
+		put_bundle(&x, NULL);
+		x.u.job.deleting = rows[i].deleting;
+		set_record(&x, arena_fmt(x.u.a,
+					 "{\"attempt\": 1, \"state\": \"Running\", \"message\": "
+					 "\"deletes 3 objects\"%s}",
+					 rows[i].waits));
+		const char *got = pass(&x);
+		if (strcmp(got, arena_fmt(x.u.a, "Deleting False %s", rows[i].want)) != 0)
+			fail_msg("row %zu: %s", i, got);
+		unit_fixture_release(&x.u);
+	}
 }
 
 /* What an object, a webhook or a plugin says comes by way of the record, which nobody has searched. */
@@ -433,6 +466,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bundle__no_message_has_a_value_of_a_secret),
 		cmocka_unit_test(test_bundle__when_its_source_is_read),
+		cmocka_unit_test(test_bundle__a_deletion_tells_how_far_it_is),
 		cmocka_unit_test(test_bundle__degraded_and_well_again),
 		cmocka_unit_test(test_bundle__degraded_until_it_was_looked_at),
 		cmocka_unit_test(test_bundle__paused_and_found_by_a_restart),
