@@ -121,6 +121,12 @@ static const struct {
 	  {"b", "1.0.0", "", "[\"" TWO_CRD "\"]"},
 	  {"b", "1.1.0", "", "[\"" TWO_CRD "\"]"}},
 	 "two-providers b-1.1.0.tgz"},
+	{"... of which the newest that has it is named",
+	 {{"a", "1.0.0", "", "[\"" ONE_CRD "\"]"},
+	  {"b", "1.0.0", "", "[\"" TWO_CRD "\"]"},
+	  {"b", "1.1.0", "", "[\"" TWO_CRD "\"]"},
+	  {"b", "2.0.0", "", "[\"others.y.io/v1\"]"}},
+	 "two-providers b-1.1.0.tgz"},
 };
 
 static void test_lint__rules_over_the_index(void **state)

@@ -120,6 +120,51 @@ static const char *drifted(const struct fixture *x)
 					       : "";
 }
 
+/* All that is told of a revision and of its run is what they say now: nothing of before is left. */
+static void test_bundle__what_is_run_is_in_the_status(void **state)
+{
+	static const char *const gone[] = {"kept",   "deleted", "canaries",
+					   "author", "signer",  "instances"};
+	(void)state;
+	struct fixture x;
+	fixture_init(&x);
+	x.now.read = x.now.source = view_fake_obj(
+		&x.u.f, "{\"commit\": \"c0ffee\", \"digest\": \"d\", \"objects\": 2, \"author\": "
+			"\"ann\", \"subject\": \"s\", \"signer\": \"k\", \"of\": {\"branch\": "
+			"\"main\"}}");
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Running\", \"kept\": [\"ConfigMap ns/x\"], "
+		       "\"pruned\": 4, \"steps\": {\"0\": {\"state\": \"InProgress\", \"canary\": "
+		       "{\"0\": {\"weight\": 20}}}}}");
+	pass(&x);
+	assert_string_equal(obj_str(x.status, "revision"), "git:c0ffee");
+	assert_string_equal(obj_str(x.status, "revisionDigest"), "d");
+	assert_string_equal(obj_str(x.status, "commit"), "c0ffee");
+	assert_string_equal(obj_str(x.status, "author"), "ann");
+	assert_string_equal(obj_str(x.status, "subject"), "s");
+	assert_string_equal(obj_str(x.status, "signer"), "k");
+	assert_string_equal(obj_str(x.status, "source.branch"), "main");
+	assert_int_equal(obj_i64(x.status, "objects", 0), 2);
+	assert_string_equal(obj_str(x.status, "kept[0]"), "ConfigMap ns/x");
+	assert_int_equal(obj_i64(x.status, "deleted", 0), 4);
+	assert_int_equal(obj_i64(x.status, "canaries[0].weight", 0), 20);
+	assert_string_equal(obj_str(x.status, "canaries[0].state"), "Running");
+	assert_string_equal(obj_str(x.status, "groups[0].state"), "NotStarted");
+	x.now.read = x.now.source = view_fake_obj(
+		&x.u.f, "{\"commit\": \"c0ffee\", \"digest\": \"d\", \"objects\": 3, \"subject\": "
+			"\"t\"}");
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Succeeded\"}");
+	x.u.f.view.now_ns += 5 * NS_PER_S;
+	pass(&x);
+	for (size_t i = 0; i < ARRAY_LEN(gone); i++)
+		if (obj_has(x.status, gone[i]))
+			fail_msg("%s is left", gone[i]);
+	assert_false(obj_has(x.status, "source"));
+	assert_string_equal(obj_str(x.status, "subject"), "t");
+	assert_int_equal(obj_i64(x.status, "objects", 0), 3);
+	assert_string_equal(obj_str(x.status, "groups[0].state"), "Finished");
+	unit_fixture_release(&x.u);
+}
+
 /* What holds the deletion up, where anything does; else how far it is. */
 static void test_bundle__a_deletion_tells_how_far_it_is(void **state)
 {
@@ -467,6 +512,7 @@ int main(void)
 		cmocka_unit_test(test_bundle__no_message_has_a_value_of_a_secret),
 		cmocka_unit_test(test_bundle__when_its_source_is_read),
 		cmocka_unit_test(test_bundle__a_deletion_tells_how_far_it_is),
+		cmocka_unit_test(test_bundle__what_is_run_is_in_the_status),
 		cmocka_unit_test(test_bundle__degraded_and_well_again),
 		cmocka_unit_test(test_bundle__degraded_until_it_was_looked_at),
 		cmocka_unit_test(test_bundle__paused_and_found_by_a_restart),
