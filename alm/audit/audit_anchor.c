@@ -201,10 +201,12 @@ static int check_ends(struct audit *a, const struct audit_head_state *h, struct 
 {
 	struct error inner = ERROR_INIT;
 	int r = has_checkpoint(a, h->checkpoint.size, err);
-	if (r == 0)
+	if (r < 0)
+		return r;
+	if (!r)
 		(void)not_a_prefix(a, HEAD_FILE, &h->checkpoint,
 				   "and the database lacks the checkpoint of them", &inner);
-	else if (r > 0 && h->closed && a->last_seq > h->checkpoint.size)
+	else if (h->closed && a->last_seq > h->checkpoint.size)
 		(void)not_a_prefix(a, HEAD_FILE, &h->checkpoint,
 				   "and more were appended after the log was closed", &inner);
 	return r;

@@ -141,12 +141,15 @@ static void test_instancelog__made_anew_the_former_one_is_deleted(void **state)
 	(void)state;
 	struct world w;
 	pass(&w, META("v", "1"),
-	     "{\"reason\":\"Created\",\"subject\":{\"uid\":\"u\"},\"body\":{\"generation\":4}}",
+	     "{\"reason\":\"Created\",\"subject\":{\"uid\":\"u\"},\"body\":{\"generation\":4,"
+	     "\"after\":\"sha256:x\"}}",
 	     "{\"object\":" LIVE("v", "1", "{}") "}");
 	assert_int_equal(view_fake_count(&w.f, ACT_ROW), 2);
 	assert_string_equal(row(&w, 0)->reason, "Deleted");
 	assert_string_equal(meta_uid(row(&w, 0)->subject), "u");
+	assert_string_equal(obj_str(row(&w, 0)->body, "before"), "sha256:x");
 	assert_string_equal(row(&w, 1)->reason, "Created");
+	assert_false(obj_has(row(&w, 1)->body, "before"));
 	view_fake_release(&w.f);
 }
 
