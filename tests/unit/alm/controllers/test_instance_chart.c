@@ -140,6 +140,24 @@ static void test_instance_chart__it_becomes_an_apptype(void **state)
 		"Pending");
 }
 
+/* A registry's password is named where the resource is offered, in its own row. */
+static void test_instance_chart__its_charts_are_read_as_its_parent_says(void **state)
+{
+	struct world *w = *state;
+	view_fake_put(
+		&w->f, WATCH_APPTYPE,
+		"{\"apiVersion\":\"app.coreos.com/v1beta1\",\"kind\":\"AppType\",\"metadata\":{"
+		"\"name\":\"web\",\"uid\":\"p\"},\"spec\":{\"type\":\"io\",\"resources\":["
+		"{\"name\":\"others.web.io\",\"secretRef\":{\"name\":\"another\"}},{\"name\":\"" CRD
+		"\",\"secretRef\":{\"name\":\"k\"}}]}}");
+	pass(w, SITE("1", HELM("a")));
+	const struct action *x = view_fake_action(&w->f, ACT_CREATE, "AppType", NULL);
+	assert_non_null(x);
+	CLEANUP(xfreep) char *text = json_text(x->body);
+	assert_non_null(strstr(text, "\"secretRef\":{\"name\":\"k\"}"));
+	assert_null(strstr(text, "another"));
+}
+
 static void test_instance_chart__a_generation_is_read_before_it_counts(void **state)
 {
 	struct world *w = *state;
@@ -290,6 +308,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(it_becomes_an_apptype),
+		TEST(its_charts_are_read_as_its_parent_says),
 		TEST(a_generation_is_read_before_it_counts),
 		TEST(what_it_says_is_followed),
 		TEST(its_state_is_told_once),

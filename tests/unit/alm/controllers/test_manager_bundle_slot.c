@@ -85,11 +85,49 @@ static void test_manager_bundle_slot__a_word_to_the_run_is_no_new_spec(void **st
 	}
 }
 
+/* The same credentials for the same spec are shown more and more seldom; others at once, from the first. */
+static void test_manager_bundle_slot__rejected_credentials_wait(void **state)
+{
+	static const struct {
+		const char *secret;
+		int64_t generation;
+		bool same;
+	} rows[] = {{"7", 1, true}, {"8", 1, false}, {"7", 2, false}, {"", 1, false}};
+	(void)state;
+	const struct loop_ops ops = {.mono_ns = mono};
+	struct loop l = {.ops = &ops};
+	struct manager m = {.c = {.loop = &l}};
+	struct bundles b = {.m = &m};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct bundle_slot s = {.b = &b};
+		struct error why = ERROR_INIT;
+		CLEANUP(obj_unrefp) struct obj *o = obj_map(), *next = obj_map();
+		obj_set_path(o, "metadata.generation", obj_int(1));
+		obj_set_path(next, "metadata.generation", obj_int(rows[i].generation));
+		error_set(&why, E_UNAUTHORIZED, "no");
+		assert_false(bundle_rejected_still(&s, o, "7")); /* nobody has said so */
+		bundle_rejected_note(&s, o, "7", &why);
+		bundle_rejected_note(&s, o, "7", &why);
+		assert_int_equal(s.rejected.times, 2);
+		assert_int_equal(s.rejected.why.code, E_UNAUTHORIZED);
+		assert_int_equal(bundle_rejected_still(&s, next, rows[i].secret), rows[i].same);
+		now_ns += bundle_rejected_pause(2) - 1;
+		assert_int_equal(bundle_rejected_still(&s, next, rows[i].secret), rows[i].same);
+		now_ns++;
+		assert_false(bundle_rejected_still(&s, next, rows[i].secret));
+		bundle_rejected_note(&s, next, rows[i].secret, &why);
+		assert_int_equal(s.rejected.times, rows[i].same ? 3 : 1);
+		bundle_rejected_clear(&s);
+		assert_false(bundle_rejected_still(&s, next, rows[i].secret));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_manager_bundle_slot__a_word_to_the_run_is_no_new_spec),
 		cmocka_unit_test(test_manager_bundle_slot__a_limit_is_tried_again),
+		cmocka_unit_test(test_manager_bundle_slot__rejected_credentials_wait),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
