@@ -134,7 +134,7 @@ void discovery_table_fail(struct discovery_table *t, const char *group, const ch
 
 void discovery_table_finish(struct discovery_table *t)
 {
-	t->resources = xreallocarray(t->resources, t->n + 1, sizeof(*t->resources));
+	t->resources = xreallocarray(t->resources, t->n, sizeof(*t->resources));
 	for (size_t i = 0; i < t->n; i++)
 		t->resources[i] = &t->items[i].resource;
 }

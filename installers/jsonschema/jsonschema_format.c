@@ -16,7 +16,7 @@ static const char *rune_fault(struct arena *a, struct str s, const char *also)
 	for (size_t n; s.len; s = str_skip(s, n)) {
 		n = rune_next(s, &rune);
 		bool may = s.ptr[0] && (char_is_alnum(s.ptr[0]) || strchr(also, s.ptr[0]));
-		if (n > 1 || !may) {
+		if (!may) {
 			quote_rune(&b, rune, false);
 			return arena_fmt(a, "invalid character %s", b.buf);
 		}

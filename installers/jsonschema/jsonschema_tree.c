@@ -92,10 +92,27 @@ void violation_add_found(struct schema_run *r, const struct place *at,
 	violation_add(r, out, group);
 }
 
+/* The first step in which they differ; that of a list is a number. */
+static int cmp_places(struct str a, struct str b)
+{
+	struct str x, y, rest = a, other = b;
+	while (rest.len && other.len) {
+		str_cut(rest, '/', &x, &rest);
+		str_cut(other, '/', &y, &other);
+		uint64_t i, j;
+		if (str_eq(x, y))
+			continue;
+		if (str_parse_u64(x, &i) && str_parse_u64(y, &j) && i != j)
+			return i < j ? -1 : 1;
+		return str_cmp(x, y);
+	}
+	return str_cmp(a, b);
+}
+
 static int by_place(const void *a, const void *b)
 {
 	const struct violation *const *x = a, *const *y = b;
-	int c = str_cmp((*x)->at, (*y)->at);
+	int c = cmp_places((*x)->at, (*y)->at);
 	return c ? c : strcmp((*x)->text, (*y)->text);
 }
 

@@ -184,7 +184,10 @@ static void parse_else(struct parser *p, struct tmpl_node *n, struct tmpl_node *
 	}
 	struct tmpl_node *end = NULL;
 	n->branch.else_list = item_list(p, &end);
-	if (!parser_failed(p) && end && end->kind != NODE_END)
+	if (parser_failed(p))
+		return;
+	assert(end);
+	if (end->kind != NODE_END)
 		parser_fail(p, "expected end; found {{else}}");
 }
 
@@ -195,7 +198,10 @@ static void parse_lists(struct parser *p, struct tmpl_node *n)
 	p->range_depth += range;
 	n->branch.list = item_list(p, &end);
 	p->range_depth -= range;
-	if (!parser_failed(p) && end && end->kind == NODE_ELSE)
+	if (parser_failed(p))
+		return;
+	assert(end);
+	if (end->kind == NODE_ELSE)
 		parse_else(p, n, end);
 }
 

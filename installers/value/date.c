@@ -1,6 +1,7 @@
 /* date: layouts and the calendar. */
 #include "installers/value/date.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "alm/base/clock.h"
@@ -182,16 +183,16 @@ static void add_offset(struct strbuf *b, enum layout_part part, int offset)
 	int kind = (int)part -
 		   (int)(iso ? PART_ISO_TZ : PART_NUM_TZ); /* tz seconds short colon colonsec */
 	strbuf_addc(b, offset < 0 ? '-' : '+');
-	int abs = offset < 0 ? -offset : offset;
-	add_number(b, abs / 3600, 2, '0');
+	offset = abs(offset);
+	add_number(b, offset / 3600, 2, '0');
 	if (kind == 3 || kind == 4)
 		strbuf_addc(b, ':');
 	if (kind != 2)
-		add_number(b, abs / 60 % 60, 2, '0');
+		add_number(b, offset / 60 % 60, 2, '0');
 	if (kind == 4)
 		strbuf_addc(b, ':');
 	if (kind == 1 || kind == 4)
-		add_number(b, abs % 60, 2, '0');
+		add_number(b, offset % 60, 2, '0');
 }
 
 static void add_zone_name(struct strbuf *b, const struct civil *c)
@@ -202,7 +203,7 @@ static void add_zone_name(struct strbuf *b, const struct civil *c)
 	}
 	int minutes = c->offset / 60;
 	strbuf_addc(b, minutes < 0 ? '-' : '+');
-	minutes = minutes < 0 ? -minutes : minutes;
+	minutes = abs(minutes);
 	add_number(b, minutes / 60, 2, '0');
 	add_number(b, minutes % 60, 2, '0');
 }

@@ -4,7 +4,11 @@
 
 #include <string.h>
 
+#include "installers/value/date.h"
 #include "installers/value/printer.h"
+#include "installers/value/version.h"
+
+#define SECONDS_TO_1970 INT64_C(62135596800) /* since the year 1 */
 
 /* NOLINTBEGIN(misc-no-recursion): printer_any() bounds the depth by VALUE_DEPTH_MAX; bad_verb() asks it
  * for %v, which is never bad */
@@ -128,11 +132,57 @@ static void print_pointer(struct fmt_printer *p, struct value v, uint32_t verb, 
 	}
 	if (depth == 0) {
 		strbuf_addc(p->b, '&');
-		print_struct(p, v, verb, depth + 1);
+		print_struct(p, v, verb, depth);
 		return;
 	}
 	if (!print_address(p, verb))
 		bad_verb(p, v, verb);
+}
+
+/* A verb that does not ask for its text sees what Go's version is made of. */
+static void print_version(struct fmt_printer *p, const struct version *ver, uint32_t verb,
+			  int depth)
+{
+	static const struct vfield fields[] = {{.name = "major"},    {.name = "minor"},
+					       {.name = "patch"},    {.name = "pre"},
+					       {.name = "metadata"}, {.name = "original"}};
+	static const struct vstruct_type type = {.name = "semver.Version",
+						 .pointer = "*semver.Version",
+						 .fields = fields,
+						 .n_fields = ARRAY_LEN(fields)};
+	struct value of[] = {{.type = VALUE_UINT64, .u = ver->major},
+			     {.type = VALUE_UINT64, .u = ver->minor},
+			     {.type = VALUE_UINT64, .u = ver->patch},
+			     value_str(ver->pre),
+			     value_str(ver->build),
+			     value_str(ver->text)};
+	struct vstruct st = {.type = &type, .fields = of};
+	print_pointer(p, (struct value){.type = VALUE_PTR, .st = &st}, verb, depth);
+}
+
+/* So of a time; where its zone lies in memory is nobody's to know. */
+static void print_time(struct fmt_printer *p, const struct vtime *t, uint32_t verb, int depth)
+{
+	static const struct vfield fields[] = {{.name = "wall"}, {.name = "ext"}, {.name = "loc"}};
+	static const struct vstruct_type type = {.name = "time.Time",
+						 .fields = fields,
+						 .n_fields = ARRAY_LEN(fields)},
+					 zone = {.name = "time.Location",
+						 .pointer = "*time.Location"};
+	if (p->sharp_v) { /* most are of the local zone; others are not told apart */
+		struct civil c;
+		date_civil(t, &c);
+		strbuf_addf(p->b, "time.Date(%lld, time.%s, %d, %d, %d, %d, %d, time.Local)",
+			    (long long)c.year, date_months[c.month - 1], c.day, c.hour, c.minute,
+			    c.second, t->nsec);
+		return;
+	}
+	struct vstruct place = {.type = &zone};
+	struct value of[] = {{.type = VALUE_UINT64, .u = (uint64_t)t->nsec},
+			     value_int64(t->sec + SECONDS_TO_1970),
+			     {.type = VALUE_PTR, .st = &place}};
+	struct vstruct st = {.type = &type, .fields = of};
+	print_struct(p, (struct value){.type = VALUE_STRUCT, .st = &st}, verb, depth);
 }
 
 static void print_bytes(struct fmt_printer *p, struct value v, uint32_t verb, int depth)
@@ -181,6 +231,10 @@ void printer_any(struct fmt_printer *p, struct value v, uint32_t verb, int depth
 		print_struct(p, v, verb, depth);
 	else if (v.type == VALUE_PTR)
 		print_pointer(p, v, verb, depth);
+	else if (v.type == VALUE_SEMVER)
+		print_version(p, &v.ver->v, verb, depth);
+	else if (v.type == VALUE_TIME)
+		print_time(p, v.t, verb, depth);
 	else if (!printer_scalar(p, v, verb))
 		bad_verb(p, v, verb);
 }

@@ -94,8 +94,8 @@ static void fmt_unicode(struct fmt_printer *p, uint64_t u)
 	size_t n = digits_of(u, 16, true, tmp + sizeof(tmp));
 	size_t prec = p->has_prec && p->prec > 4 ? (size_t)p->prec : 4;
 	strbuf_adds(&b, "U+");
-	if (prec > n)
-		strbuf_pad(&b, '0', prec - n);
+	for (size_t i = n; i < prec; i++)
+		strbuf_addc(&b, '0');
 	strbuf_add(&b, tmp + sizeof(tmp) - n, n);
 	if (p->sharp && u <= 0x10FFFF && rune_is_print((uint32_t)u)) {
 		strbuf_adds(&b, " '");

@@ -28,7 +28,7 @@ static int to_yaml(struct tmpl_run *run, struct value v, enum yaml_emit_style st
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(limit_of(run));
 	CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
 	int rc = yaml_emit(tmpl_arena(run), v, style, &b, &msg);
-	if (rc == 0 && b.len && !b.over)
+	if (b.len)
 		strbuf_truncate(&b, b.len - 1); /* one newline is removed */
 	return give(run, rc, &b, &msg, must, ret);
 }

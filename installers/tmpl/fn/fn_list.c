@@ -279,7 +279,7 @@ static int fn_chunk(struct tmpl_run *run, const struct value *args, size_t n, st
 	for (size_t i = 0; i < count; i++) {
 		size_t from = i * (size_t)args[0].i;
 		size_t len = list.len - from;
-		if (i + 1 < count || (args[0].i > 0 && len > (size_t)args[0].i))
+		if (i + 1 < count)
 			len = (size_t)args[0].i;
 		if (len > list.len || from + len > list.len ||
 		    (args[0].i < 0 && (list.len != 1 || args[0].i == -1)))

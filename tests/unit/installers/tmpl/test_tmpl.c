@@ -209,6 +209,54 @@ static void test_tmpl__order_is_deepest_first_then_last_name(void **state)
 	assert_true(tmpl_order_cmp(STR("c/t/b"), STR("c/t/a")) < 0);
 }
 
+/* Helm's has the address of the zone behind it, as a number. */
+static void test_tmpl__a_time_is_printed_by_any_verb(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const rows[][2] = {
+		{"{{ printf \"%d\" (toDate \"2006\" \"2024\") }}", "{0 63839664000 "},
+		{"{{ printf \"%d\" (list (toDate \"2006\" \"2024\")) }}", "[{0 63839664000 "},
+		{"{{ printf \"%x\" (toDate \"2006\" \"2024\") }}",
+		 "323032342d30312d30312030303a30303a3030202b3030303020555443"},
+		{"{{ printf \"%t\" (toDate \"2006\" \"2024\") }}",
+		 "{%!t(uint64=0) %!t(int64=63839664000) %!t(*time.Location="},
+		{"{{ printf \"%d\" (list (semver \"1.2.3\")) }}", "[%!d(*semver.Version=&{1 2 3 "},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (run(f, rows[i][0]) < 0 || !cstr_has_prefix(f->out.buf, rows[i][1]))
+			fail_msg("%s: %s %s", rows[i][0], f->out.buf, f->msg.buf);
+	}
+}
+
+/* Only what the text says is read, not the bytes behind it. */
+static void test_tmpl__a_text_ends_where_it_ends(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const rows[] = {"{{a",    "{{ if",   "{{$x", "{{.x", "{{1",
+					   "{{/* a", "{{\"a",   "{{`a", "{{'a", "a{",
+					   "a",      "{{- a -", "{{1.", "{{0x"};
+	static const char behind[] = "a1 }}*/\"`'.x";
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char text[64];
+		struct str exact = str_of(rows[i]);
+		CLEANUP(strbuf_release) struct strbuf first = STRBUF_INIT(STRBUF_SMALL);
+		int want = 0;
+		for (size_t k = 0; k < sizeof(behind); k++) {
+			(void)snprintf(text, sizeof(text), "%s%s", rows[i], behind + k);
+			tmpl_set_free(f->set);
+			f->set = tmpl_set_new(f->profile, f->strict);
+			strbuf_clear(&f->msg);
+			int got = tmpl_set_add(f->set, STR(NAME), str_n(text, exact.len), &f->msg);
+			if (k == 0) {
+				want = got;
+				strbuf_addstr(&first, strbuf_str(&f->msg));
+			}
+			if (got != want || strcmp(f->msg.buf, first.buf) != 0)
+				fail_msg("%s before %s: %s", rows[i], behind + k, f->msg.buf);
+		}
+	}
+}
+
 /* Entries in any order, some twice: sorted, and the last of a key stays. */
 static void test_tmpl__a_map_settles(void **state)
 {
@@ -260,6 +308,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_tmpl__the_same_entropy_gives_the_same_key,
 						setup, teardown),
 		cmocka_unit_test(test_tmpl__order_is_deepest_first_then_last_name),
+		cmocka_unit_test_setup_teardown(test_tmpl__a_time_is_printed_by_any_verb, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_tmpl__a_text_ends_where_it_ends, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_tmpl__a_map_settles, setup, teardown),
 		cmocka_unit_test(test_tmpl__glob_of_files),
 	};

@@ -271,6 +271,7 @@ GOLDEN(output)
 GOLDEN(crypto)
 GOLDEN(toml)
 GOLDEN(corners)
+GOLDEN(edges)
 GOLDEN(log)
 GOLDEN(schema)
 
@@ -321,6 +322,7 @@ int main(void)
 		cmocka_unit_test(test_charts_out__crypto),
 		cmocka_unit_test(test_charts_out__toml),
 		cmocka_unit_test(test_charts_out__corners),
+		cmocka_unit_test(test_charts_out__edges),
 		cmocka_unit_test(test_charts_out__log),
 		cmocka_unit_test(test_charts_out__schema),
 		cmocka_unit_test(test_charts_out__each_function_runs_in_the_case_that_covers_it),
