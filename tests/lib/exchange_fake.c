@@ -307,7 +307,8 @@ size_t apifake_send(struct apifake *f, const char *method, const char *target,
 	r->body = body ? str_n(arena_strdup(e->arena, body), strlen(body)) : STR("");
 	if (!http_header(&f->extra, "Authorization"))
 		http_header_add(&r->headers, "Authorization", "Bearer secret");
-	http_header_add(&r->headers, "User-Agent", "test/1");
+	if (!http_header(&f->extra, "User-Agent"))
+		http_header_add(&r->headers, "User-Agent", "test/1");
 	if (body)
 		http_header_add(&r->headers, "Content-Type",
 				content_type ? content_type : "application/json");

@@ -111,8 +111,8 @@ int hooks_mutate(struct mutation *m, bool *ret_changed, struct error *err)
 		return 0;
 	if (any)
 		hooks_list(m->r, HOOKS_MUTATING, &p.list);
-	p.invoked = ARENA_ARRAY(m->r->arena, bool, p.list.n + 1);
-	p.again = ARENA_ARRAY(m->r->arena, bool, p.list.n + 1);
+	p.invoked = ARENA_ARRAY(m->r->arena, bool, p.list.n);
+	p.again = ARENA_ARRAY(m->r->arena, bool, p.list.n);
 	m->after = draft_of(m);
 	int rc = ask_all(&p, err);
 	*ret_changed = p.changed || p.policies.changed;

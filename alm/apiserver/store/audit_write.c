@@ -179,8 +179,8 @@ void audit_write_rows(const struct audit_write *w, struct audit_write_parts *ret
 	const char *id = own_id(log, trusted);
 	struct error ignored;
 	int64_t seq = 0;
-	if (id && cstr_has_prefix(id, "row-") && str_parse_i64(str_of(id + 4), &seq) &&
-	    w->is_status && row_announces(log, seq, w))
+	if (cstr_has_prefix(id, "row-") && str_parse_i64(str_of(id + 4), &seq) && w->is_status &&
+	    row_announces(log, seq, w))
 		return;
 	struct audit_row *row = ARENA_NEW(r->arena, struct audit_row);
 	row->type = "Write";

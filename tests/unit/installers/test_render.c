@@ -10,7 +10,9 @@ static struct str chart_of(const char *template, struct strbuf *packed)
 {
 	struct error err = ERROR_INIT;
 	struct archive_file items[] = {
-		{"Chart.yaml", STR("apiVersion: v2\nname: c\nversion: 0.1.0\n")},
+		{"Chart.yaml", STR("apiVersion: v2\nname: c\nversion: 0.1.0\nsources: [s1, "
+				   "s2]\nkeywords: [k1]\nmaintainers: [{name: m, email: "
+				   "e}]\nannotations: {k: o}\ndeprecated: true\nhome: h\n")},
 		{"templates/a.yaml", str_of(template)}};
 	const struct archive_files list = {.items = items, .n = ARRAY_LEN(items)};
 	assert_ok(archive_write(&list, "c", packed, &err), &err);
@@ -24,18 +26,67 @@ static int entropy(void *ctx, void *out, size_t len)
 	return 0;
 }
 
-static int render(struct arena *a, const char *template, struct render_result *ret,
-		  struct strbuf *msg)
+static int render_as(enum tmpl_profile profile, struct arena *a, const char *template,
+		     struct render_result *ret, struct strbuf *msg)
 {
 	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(STRBUF_SMALL);
 	const struct tmpl_host host = {.now_ns = 1000000000, .entropy = entropy};
-	const struct render_request rq = {.profile = TMPL_PROFILE_4_1, .host = &host};
+	const struct render_request rq = {.profile = profile, .host = &host};
 	struct chart *c = NULL;
 	*ret = (struct render_result){0};
-	if (chart_open(a, chart_of(template, &packed), &chart_limits_default, TMPL_PROFILE_4_1, &c,
-		       msg) < 0)
+	if (chart_open(a, chart_of(template, &packed), &chart_limits_default, profile, &c, msg) < 0)
 		fail_msg("%s", msg->buf);
 	return render_chart(a, c, &rq, ret, msg);
+}
+
+static int render(struct arena *a, const char *template, struct render_result *ret,
+		  struct strbuf *msg)
+{
+	return render_as(TMPL_PROFILE_4_1, a, template, ret, msg);
+}
+
+/* A struct there, a map since Helm 4: both have what Chart.yaml says. */
+static void test_render__a_chart_has_its_fields_in_every_profile(void **state)
+{
+	(void)state;
+	static const enum tmpl_profile profiles[] = {TMPL_PROFILE_3, TMPL_PROFILE_4_1};
+	static const char text[] =
+		"a: {{ .Chart.Name }} {{ .Chart.Version }} {{ .Chart.Sources }} {{ .Chart.Keywords "
+		"}} "
+		"{{ len .Chart.Maintainers }} {{ (index .Chart.Maintainers 0).Name }} "
+		"{{ (index .Chart.Maintainers 0).Email }} {{ .Chart.Annotations.k }} "
+		"{{ .Chart.Deprecated }} {{ .Chart.Home }} {{ len .Chart.Dependencies }} "
+		"{{ .Chart.IsRoot }}\n";
+	for (size_t i = 0; i < ARRAY_LEN(profiles); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(RENDER_MEMORY_BYTES);
+		CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
+		struct render_result r;
+		if (render_as(profiles[i], a, text, &r, &msg) < 0)
+			fail_msg("%s", msg.buf);
+		assert_int_equal(r.n_documents, 1);
+		if (!str_is(text_trim(r.documents[0].text),
+			    "a: c 0.1.0 [s1 s2] [k1] 1 m e o true h 0 true"))
+			fail_msg("%.*s", STR_ARG(r.documents[0].text));
+	}
+}
+
+static void test_render__a_field_of_a_struct_is_no_function(void **state)
+{
+	(void)state;
+	static const char *const rows[][2] = {
+		{"{{ .Chart.Name 1 }}", "Name has arguments but cannot be invoked as function"},
+		{"{{ 1 | .Chart.Name }}", "Name has arguments but cannot be invoked as function"},
+		{"{{ .Chart.name }}", "can't evaluate field name in type"},
+		{"{{ .Chart.None }}", "can't evaluate field None in type"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(RENDER_MEMORY_BYTES);
+		CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
+		struct render_result r;
+		if (render_as(TMPL_PROFILE_3, a, rows[i][0], &r, &msg) >= 0 ||
+		    !strstr(msg.buf, rows[i][1]))
+			fail_msg("%s: %s", rows[i][0], msg.buf);
+	}
 }
 
 static void test_render__so_many_objects_and_not_one_more(void **state)
@@ -100,6 +151,8 @@ static void test_render__it_says_whether_it_is_reproducible(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_render__a_chart_has_its_fields_in_every_profile),
+		cmocka_unit_test(test_render__a_field_of_a_struct_is_no_function),
 		cmocka_unit_test(test_render__so_many_objects_and_not_one_more),
 		cmocka_unit_test(test_render__it_says_whether_it_is_reproducible),
 	};

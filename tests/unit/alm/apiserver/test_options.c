@@ -291,6 +291,32 @@ static void test_options__an_apply_is_of_its_path(void **state)
 	}
 }
 
+/* Without ?fieldManager= it is what the program calls itself, up to its version. */
+static void test_options__a_manager_is_the_program(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *agent, *manager;
+	} rows[] = {
+		{NULL, "test"},
+		{"", "unknown"},
+		{"kubectl/v1.36 (linux/amd64)", "kubectl"},
+		{"curl", "curl"},
+		{X64 X64 "yy/1", X64 X64},
+		{X64 X64 "/1", X64 X64},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (rows[i].agent)
+			apifake_header(f, "User-Agent", rows[i].agent);
+		struct answer a = apifake_expect(
+			f, "POST", CMS,
+			"{\"metadata\":{\"generateName\":\"m-\"},\"data\":{\"a\":\"b\"}}", 201);
+		const struct obj *managed = obj_path(a.json, "metadata.managedFields");
+		assert_int_equal(obj_len(managed), 1);
+		assert_string_equal(obj_str(obj_at(managed, 0), "manager"), rows[i].manager);
+	}
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -302,6 +328,7 @@ int main(void)
 		T(test_options__a_second_deletion_may_ask_for_more),
 		T(test_options__fields_are_selected),
 		T(test_options__an_apply_is_of_its_path),
+		T(test_options__a_manager_is_the_program),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,6 +244,55 @@ static void test_archive__limits_name_themselves(void **state)
 	assert_refused(read_tar(&tar, &l, &err), &err, E_LIMIT, "packed size is over 10 bytes");
 }
 
+static int count_bytes(void *arg, const char *path, struct str data, struct error *err)
+{
+	size_t *n = arg;
+	*n += data.len;
+	return strcmp(path, "bad") == 0 ? error_set(err, E_CONFLICT, "bad") : 0;
+}
+
+/* One file after the other: the same limits, and an error of who takes them ends it. */
+static void test_archive__one_after_the_other_has_the_same_limits(void **state)
+{
+	static const struct {
+		size_t entries, file_bytes, unpacked_bytes;
+		const char *third;
+		int code;
+		const char *part;
+	} rows[] = {
+		{10, 1000, 1000, "c/c", 0, ""},
+		{10, 10, 1000, "c/c", 0, ""},
+		{10, 9, 1000, "c/c", E_LIMIT, "larger than 9 bytes"},
+		{10, 1000, 30, "c/c", 0, ""},
+		{10, 1000, 29, "c/c", E_LIMIT, "unpacked size is over "},
+		{2, 1000, 100000, "c/c", E_LIMIT, "more than 2 entries"},
+		{10, 1000, 1000, "c/bad", E_CONFLICT, "bad"},
+		{10, 1000, 1000, "d/c", E_INVALID, "is outside of folder c"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_release) struct strbuf tar = STRBUF_INIT(STRBUF_SMALL);
+		CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(STRBUF_SMALL);
+		struct chart_limits l = chart_limits_default;
+		struct error err = ERROR_INIT;
+		size_t n = 0;
+		file(&tar, "c/a", "0123456789");
+		file(&tar, "c/b", "0123456789");
+		file(&tar, rows[i].third, "0123456789");
+		end(&tar);
+		assert_ok(gzip_pack(strbuf_str(&tar), &packed, &err), &err);
+		l.entries = rows[i].entries;
+		l.file_bytes = rows[i].file_bytes;
+		l.unpacked_bytes = rows[i].unpacked_bytes;
+		struct archive_budget budget = ARCHIVE_BUDGET_INIT(&l);
+		int rc = archive_each(strbuf_str(&packed), &budget, count_bytes, &n, &err);
+		if (rc != -rows[i].code || !strstr(err.msg, rows[i].part))
+			fail_msg("%zu: %d %s", i, rc, err.msg);
+		if (rc == 0)
+			assert_int_equal(n, 30);
+	}
+}
+
 /* As a chart in a folder is read. */
 static void test_archive__one_more_file_has_the_same_rules(void **state)
 {
@@ -596,6 +645,7 @@ int main(void)
 		cmocka_unit_test(test_archive__long_name_is_refused),
 		cmocka_unit_test(test_archive__gnu_long_name_is_read),
 		cmocka_unit_test(test_archive__limits_name_themselves),
+		cmocka_unit_test(test_archive__one_after_the_other_has_the_same_limits),
 		cmocka_unit_test(test_archive__one_more_file_has_the_same_rules),
 		cmocka_unit_test(test_archive__bomb_is_stopped_by_its_ratio),
 		cmocka_unit_test(test_archive__claimed_size_is_not_believed),

@@ -243,7 +243,35 @@ static void test_policies__notes_are_in_the_log(void **state)
 	const char *failed = obj_as_string(
 		obj_get(notes, "validation.policy.admission.k8s.io/validation_failure"));
 	assert_non_null(failed);
-	assert_non_null(strstr(failed, "it is empty"));
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *list = NULL;
+	assert_ok(json_parse(str_of(failed), &list, &err), &err);
+	assert_int_equal(obj_len(list), 1);
+	const struct obj *one = obj_at(list, 0);
+	assert_string_equal(obj_str(one, "message"), "it is empty");
+	assert_string_equal(obj_str(one, "policy"), "p");
+	assert_string_equal(obj_str(one, "binding"), "p");
+	assert_int_equal(obj_i64(one, "expressionIndex", -1), 0);
+	assert_int_equal(obj_len(obj_get(one, "validationActions")), 1);
+	assert_int_equal(obj_len(one), 5);
+}
+
+/* Who may do what is asked in reviews: a policy that forbids all leaves them alone, as a real server does. */
+static void test_policies__reviews_are_not_asked_for(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	enforce(f, "p", RULE("\"*\"", "\"*\"", "\"*\""), NEVER, "\"Deny\"");
+	expect(f, "POST", MAPS, MAP("a", ""), 422);
+	expect(f, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+	       "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":"
+	       "\"SelfSubjectAccessReview\",\"spec\":{\"nonResourceAttributes\":{\"path\":\"/"
+	       "\",\"verb\":\"get\"}}}",
+	       201);
+	expect(f, "POST", "/apis/authentication.k8s.io/v1/tokenreviews",
+	       "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenReview\","
+	       "\"spec\":{\"token\":\"x\"}}",
+	       201);
 }
 
 /* What is beside the recorded ones: the same subresource of two resources is fine, selectors are not all. */
@@ -408,6 +436,7 @@ int main(void)
 		cmocka_unit_test(test_policies__subresources),
 		cmocka_unit_test(test_policies__the_server_itself_is_not_asked),
 		cmocka_unit_test(test_policies__notes_are_in_the_log),
+		cmocka_unit_test(test_policies__reviews_are_not_asked_for),
 		cmocka_unit_test(test_policies__rules_and_selectors),
 		cmocka_unit_test(test_policies__parameters_that_are_nowhere),
 		cmocka_unit_test(test_policies__lists_have_limits),

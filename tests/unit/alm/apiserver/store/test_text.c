@@ -33,6 +33,11 @@ static void test_text__labels(void **state)
 		{"{\"metadata\":{\"label\":1,\"labelss\":{\"a\":\"b\"}}}", ""},
 		{"{\"metadata\":{\"labels\":null}}", "null"},
 		{"{\"kind\":\"x\"}", ""},
+		/* no colon behind a key: it is no object of the store */
+		{"{\"metadata\":{\"labels\",{\"a\":\"b\"}}}", ""},
+		{"{\"metadata\":{\"a\"}\"labels\":{\"a\":\"b\"}}}", ""},
+		{"{\"metadata\":{\"labels\"", ""},
+		{"{\"metadata\":{labels:{}}}", ""},
 		{"", ""},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
