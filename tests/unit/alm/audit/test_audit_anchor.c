@@ -10,6 +10,7 @@
 #include "alm/audit/anchor.h"
 #include "alm/audit/head.h"
 #include "alm/audit/restored.h"
+#include "alm/audit/tables.h"
 #include "alm/audit/tree.h"
 #include "alm/base/clock.h"
 #include "alm/base/file.h"
@@ -401,6 +402,35 @@ static void test_audit_anchor__cosignatures_are_those_of_the_witness(void **stat
 	assert_false(cosignature_fits(str_of(note), STR(""), vkey, &when));
 }
 
+/* The head names a checkpoint that the database must have. */
+static void test_audit_anchor__a_checkpoint_that_the_head_knows_is_missed(void **state)
+{
+	(void)state;
+	for (int lost = 0; lost < 2; lost++) {
+		struct audit_log l;
+		struct error err = ERROR_INIT;
+		open_log(&l);
+		audit_log_fill(&l, 20, 10);
+		audit_close(STEAL(l.audit));
+		for (const struct tables_object *o = audit_tables; lost && o->type; o++)
+			if (!strcmp(o->name, "audit_checkpoint_delete")) {
+				assert_ok(
+					db_exec(l.db, "DROP TRIGGER audit_checkpoint_delete", &err),
+					&err);
+				assert_ok(db_exec(l.db, "DELETE FROM audit_checkpoint", &err),
+					  &err);
+				assert_ok(db_exec(l.db, o->sql, &err), &err);
+			}
+		struct audit_config c = {.db = l.db, .loop = &l.loop.base, .key_dir = dir};
+		assert_ok(audit_open(&c, &l.audit, &err), &err);
+		assert_int_equal(audit_read_only(l.audit) != NULL, lost);
+		if (lost && !strstr(audit_read_only(l.audit),
+				    " records, and the database lacks the checkpoint of them"))
+			fail_msg("%s", audit_read_only(l.audit));
+		audit_log_close(&l);
+	}
+}
+
 /* As many as may be named, and the head: each is compared. */
 static void test_audit_anchor__as_many_places_as_may_be_named(void **state)
 {
@@ -432,6 +462,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
 			test_audit_anchor__is_told_once_a_minute_or_a_thousand_rows, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(
+			test_audit_anchor__a_checkpoint_that_the_head_knows_is_missed, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(test_audit_anchor__as_many_places_as_may_be_named,
 						setup, teardown),
