@@ -144,6 +144,13 @@ static void test_informer__resumes_without_a_list(void **state)
 	fake_stream(f.fake, "GET", WATCH "20&timeoutSeconds=*", 200, "");
 	fake_end(f.fake, true);
 	loop_fake_run(f.loop, 10 * NS_PER_S);
+	/* a server that has too much to do is not asked for all there is */
+	for (int status = 429; status <= 503; status += 503 - 429) {
+		fake_answer(f.fake, "GET", WATCH "20&timeoutSeconds=*", status, "");
+		fake_stream(f.fake, "GET", WATCH "20&timeoutSeconds=*", 200, "");
+		fake_end(f.fake, true);
+		loop_fake_run(f.loop, NS_PER_MIN);
+	}
 	assert_log(&f, "S +a ");
 	teardown(&f);
 }

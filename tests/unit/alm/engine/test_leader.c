@@ -296,6 +296,26 @@ static void test_leader__a_short_cut_changes_nothing(void **state)
 	teardown(&f);
 }
 
+/* Others count from the write, whenever its answer arrives. */
+static void test_leader__a_late_answer_gives_no_more_time(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	f.one.slow = true;
+	apifake_advance(f.server, LEADER_RETRY_NS);
+	assert_non_null(f.one.late);
+	apifake_advance(f.server, 7 * NS_PER_S);
+	f.one.slow = false;
+	f.one.cut = true;
+	apiserver_handle(apifake_server(f.server), STEAL(f.one.late));
+	apifake_advance(f.server, LEADER_RENEW_NS - 11 * NS_PER_S);
+	assert_int_equal(f.one.n_lost, 0);
+	apifake_advance(f.server, 4 * NS_PER_S);
+	assert_int_equal(f.one.n_lost, 1);
+	teardown(&f);
+}
+
 /* A renewal is under way: what it brings is what is given up. */
 static void test_leader__resigned_while_it_renews(void **state)
 {
@@ -371,6 +391,7 @@ int main(void)
 		cmocka_unit_test(test_leader__cut_off_it_stops_before_another_may_start),
 		cmocka_unit_test(test_leader__deaf_it_stops_and_does_not_keep_the_lease),
 		cmocka_unit_test(test_leader__a_short_cut_changes_nothing),
+		cmocka_unit_test(test_leader__a_late_answer_gives_no_more_time),
 		cmocka_unit_test(test_leader__resigned_while_it_renews),
 		cmocka_unit_test(test_leader__resigned_without_an_answer),
 		cmocka_unit_test(test_leader__who_waits_looks_as_often_as_it_likes),
