@@ -104,11 +104,42 @@ static void test_compact__what_a_stop_left_goes_after_the_start(void **state)
 	loop_free(loop);
 }
 
+/* Revisions never go back: the row of a deletion stays while it is the newest. */
+static void test_compact__the_newest_revision_outlives_its_object(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct db *d = NULL;
+	struct store *s = NULL;
+	struct loop *loop = loop_fake_new(0);
+	const struct db_config c = {.path = ":memory:"};
+	assert_ok(db_open(&c, &d, &err), &err);
+	const struct store_config sc = {.db = d, .loop = loop};
+	assert_ok(store_open(&sc, &s, &err), &err);
+	write_it(s, 1, false);
+	write_it(s, 1, true);
+	int64_t rv = store_rv(s);
+	for (int i = 0; i < 3; i++) {
+		store_window_clear(s);
+		loop_fake_run(loop, 10 * NS_PER_S);
+		assert_int_equal(count_rows(d), 1);
+		store_close(s);
+		assert_ok(store_open(&sc, &s, &err), &err);
+		assert_int_equal(store_rv(s), rv);
+	}
+	write_it(s, 2, false);
+	assert_true(store_rv(s) > rv);
+	store_close(s);
+	db_close(d);
+	loop_free(loop);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_compact__the_wal_stays_short),
 		cmocka_unit_test(test_compact__what_a_stop_left_goes_after_the_start),
+		cmocka_unit_test(test_compact__the_newest_revision_outlives_its_object),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
