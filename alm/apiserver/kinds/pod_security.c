@@ -68,12 +68,10 @@ static void check_app_armor(struct field_errors *e, const char *path, const stru
 	if (!local && profile && cstr_in(type, profiles))
 		check_invalid_text(e, at, profile,
 				   "can only be set when AppArmor type is Localhost");
-	else if (local && !profile)
+	else if (local && (!profile || !*profile))
 		check_required(e, at, "must be set when AppArmor type is Localhost");
 	else if (local && str_trim(str_of(profile)).len != strlen(profile))
 		check_invalid_text(e, at, profile, "must not be padded with whitespace");
-	else if (local && !*profile)
-		check_required(e, at, "must be set when AppArmor type is Localhost");
 }
 
 /* --- the Pod --- */

@@ -249,12 +249,11 @@ static void check_stateful(struct field_errors *e, const struct obj *spec)
 	static const char *const fates[] = {"Retain", "Delete", NULL};
 	const char *policy = obj_str(spec, "podManagementPolicy");
 	const struct obj *claims = obj_get(spec, "persistentVolumeClaimRetentionPolicy");
-	size_t from = e->n;
 	if (policy && strcmp(policy, "OrderedReady") != 0 && strcmp(policy, "Parallel") != 0)
 		check_invalid_text(e, "spec.podManagementPolicy", policy,
 				   "must be 'OrderedReady' or 'Parallel'");
 	check_stateful_strategy(e, obj_get(spec, "updateStrategy"));
-	from = e->n;
+	size_t from = e->n;
 	for (size_t i = 0; i < ARRAY_LEN(whens); i++)
 		if (obj_has(claims, whens[i]))
 			field_errors_one_of(

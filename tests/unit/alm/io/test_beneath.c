@@ -1,6 +1,7 @@
 /* The parts of beneath.h that test_file.c, which has its way out of the folder, does not ask for. */
 #include "tests/lib/test.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +137,7 @@ static void test_beneath__each_kind_of_thing_has_its_answer(void **state)
 static void test_beneath__without_an_input_it_is_the_same(void **state)
 {
 	struct fixture *f = *state;
-	int kept = dup(0), fd = -1;
+	int kept = fcntl(0, F_DUPFD_CLOEXEC, 3), fd = -1;
 	struct file_info info;
 	f->without_input = true;
 	check_cases(f);

@@ -1,5 +1,6 @@
 #include "tests/lib/test.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -256,7 +257,7 @@ static void test_loop__a_folder_is_watched_without_an_input(void **state)
 	CLEANUP(loop_freep) struct loop *l = loop_event_new();
 	char dir[] = "/tmp/alm-test-loop-XXXXXX", path[64];
 	struct error err = ERROR_INIT;
-	int n = 0, kept = dup(0);
+	int n = 0, kept = fcntl(0, F_DUPFD_CLOEXEC, 3);
 	assert_non_null(mkdtemp(dir));
 	(void)close(0);
 	struct dir_watch *w = loop_watch_dir(l, dir, count, &n, &err);

@@ -1,6 +1,7 @@
 #include "tests/lib/test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -389,7 +390,7 @@ static void test_server_limits__without_descriptors_the_next_one_waits(void **st
 	struct rlimit all;
 	listen_with(f, (struct server_config){0});
 	for (int i = 0; i < 2; i++) {
-		int fd = dial(f), next = dup(fd);
+		int fd = dial(f), next = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 		assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
 		const struct rlimit few_files = {(rlim_t)next, all.rlim_max};
 		(void)close(next);

@@ -487,7 +487,7 @@ static void test_gate__a_stored_version_that_goes_has_the_same_step(void **state
 		bool goes = !strcmp(f->rule, "ResourceDropped") ||
 			    !strcmp(f->rule, "StoredVersionRemoved");
 		n += goes;
-		if (goes && strcmp(f->command, "alm crd migrate etcds.etcd.coreos.com --to v2"))
+		if (goes && !cstr_eq(f->command, "alm crd migrate etcds.etcd.coreos.com --to v2"))
 			fail_msg("%s: %s", f->rule, f->command);
 	}
 	assert_int_equal(n, 2);

@@ -76,9 +76,9 @@ static void test_resolve_deps__the_range_says_who_requires_what(void **state)
 		}
 		const struct dependency *d = &r.chosen->dependencies[0]; /* the first to install */
 		assert_int_equal(r.chosen->n_dependencies, rows[i].log ? 2 : 1);
-		for (size_t k = 0; strcmp(d->package, "db"); k++)
+		for (size_t k = 0; strcmp(d->package, "db") != 0; k++)
 			d = &r.chosen->dependencies[k];
-		if (strcmp(d->version, rows[i].version) || !cstr_eq(d->range, rows[i].range))
+		if (!cstr_eq(d->version, rows[i].version) || !cstr_eq(d->range, rows[i].range))
 			fail_msg("row %zu: %s %s", i, d->version, d->range ? d->range : "(none)");
 		assert_true(d->add);
 		assert_false(d->upgrade);

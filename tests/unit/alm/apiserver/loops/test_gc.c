@@ -10,6 +10,7 @@
 
 #define CMS   "/api/v1/namespaces/default/configmaps"
 #define CRDS  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+#define MANY  230 /* ENGINE_BATCH: 100 */
 #define MERGE "application/merge-patch+json"
 
 /* A ConfigMap; its uid is copied out. */
@@ -111,6 +112,25 @@ static void test_gc__orphans_stay(void **state)
 	assert_null(obj_path(x.json, "metadata.ownerReferences"));
 }
 
+/* More than one turn takes. */
+static void test_gc__many_orphans_stay(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	char owner[37], dep[37];
+	make(f, "owner", "", owner);
+	for (int i = 0; i < MANY; i++)
+		make(f, arena_fmt(a, "dep-%d", i), ref(a, "owner", owner, false), dep);
+	apifake_do(f, "DELETE", CMS "/owner?propagationPolicy=Orphan", NULL);
+	assert_int_equal(status_of(f, CMS "/owner"), 404);
+	for (int i = 0; i < MANY; i++) {
+		struct answer x = apifake_do(f, "GET", arena_fmt(a, CMS "/dep-%d", i), NULL);
+		assert_int_equal(x.status, 200);
+		assert_null(obj_path(x.json, "metadata.ownerReferences"));
+	}
+}
+
 static void test_gc__foreground_waits_for_blockers(void **state)
 {
 	(void)state;
@@ -197,6 +217,7 @@ int main(void)
 		cmocka_unit_test(test_gc__owner_that_never_was),
 		cmocka_unit_test(test_gc__owner_of_another_namespace_is_none),
 		cmocka_unit_test(test_gc__orphans_stay),
+		cmocka_unit_test(test_gc__many_orphans_stay),
 		cmocka_unit_test(test_gc__foreground_waits_for_blockers),
 		cmocka_unit_test(test_gc__definitions_are_never_collected),
 		cmocka_unit_test(test_gc__namespace_takes_its_content_along),
