@@ -11,13 +11,14 @@
 /* Forgotten all at once beyond that, and read again: the log has them. */
 #define ENTRIES_MAX      16384
 #define OBJECT_BYTES_MAX ((size_t)4 << 20) /* of a record's object, which a server has stored */
+#define KEY_ID_BYTES     512               /* names of Kubernetes have 253 at most */
 
 struct chain {
 	struct audit *audit;
 	struct db *db;
 	const struct chain_rule *rules;
 	struct map *heads;    /* name -> seq, as a number */
-	struct map *keys;     /* type uid -> char *, of the pool */
+	struct map *keys;     /* key_id() -> char *, of the pool */
 	uint64_t rolled_back; /* audit_times_rolled_back() that they are of */
 };
 
@@ -158,14 +159,19 @@ static char *read_key(struct chain *c, const char *type, const struct audit_subj
 	return key ? key : pruned_key(c, type, about);
 }
 
-static void key_id(char id[256], const char *type, const struct audit_subject *about)
+/* What is not there has no uid: of several such each has its own. */
+static void key_id(char id[KEY_ID_BYTES], const char *type, const struct audit_subject *about)
 {
-	snprintf(id, 256, "%s %s", type, about->uid);
+	if (about->uid && *about->uid)
+		snprintf(id, KEY_ID_BYTES, "%s %s", type, about->uid);
+	else
+		snprintf(id, KEY_ID_BYTES, "%s %s %s/%s", type, about->kind ? about->kind : "",
+			 about->ns ? about->ns : "", about->name ? about->name : "");
 }
 
 const char *chain_key(struct chain *c, const char *type, const struct audit_subject *about)
 {
-	char id[256];
+	char id[KEY_ID_BYTES];
 	look(c);
 	key_id(id, type, about);
 	if (!map_has(c->keys, id)) {
@@ -178,7 +184,7 @@ const char *chain_key(struct chain *c, const char *type, const struct audit_subj
 void chain_set_key(struct chain *c, const char *type, const struct audit_subject *about,
 		   const char *key)
 {
-	char id[256];
+	char id[KEY_ID_BYTES];
 	look(c);
 	key_id(id, type, about);
 	keep_key(c, id, key);

@@ -16,8 +16,9 @@ struct obj *event_about(const struct obj *about, const struct event_text *t, int
 {
 	char now[CLOCK_TEXT_MAX];
 	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	const char *uid = meta_uid(about); /* NULL: it is not there */
 	const char *name = arena_fmt(a, "%s.%.8s.%s", name_cut(meta_name(about), ABOUT_NAME_MAX, a),
-				     meta_uid(about), t->tail);
+				     uid ? uid : "missing", t->tail);
 	struct obj *o = meta_skeleton("v1", "Event", event_namespace(about), name);
 	struct obj *ref = obj_map(), *source = obj_map();
 	clock_format(now_ns, CLOCK_SECONDS, now);

@@ -168,12 +168,13 @@ static void write_status(const struct install_pass *s, const struct obj *live, s
 		put_back(s, live, x, "status");
 }
 
+/* repairs: the part that somebody else has changed; NULL: it is news. */
 static void write_spec(const struct install_pass *s, const struct obj *live, struct obj *patch,
-		       bool is_repair)
+		       const char *repairs)
 {
 	struct action *x = plan_own_patch(s->plan, live, patch);
-	if (is_repair)
-		put_back(s, live, x, "spec");
+	if (repairs)
+		put_back(s, live, x, repairs);
 }
 
 /* --- those whose time is over --- */
@@ -223,6 +224,16 @@ static struct obj *owners(const struct install_pass *s)
 	return obj_ref(obj_path(o, "metadata.ownerReferences"));
 }
 
+/* Of one that was left nobody knows whether it is the first time, so it is counted, too. */
+static void take_over(const struct install_pass *s, const struct obj *o)
+{
+	if (await_put_back(s, o) != DONE)
+		return;
+	struct obj *taken = obj_map();
+	obj_set_path(taken, "metadata.ownerReferences", owners(s));
+	plan_own_patch(s->plan, o, taken)->repairs = true;
+}
+
 static int install_leave(const struct view *v, const char *key, struct plan *plan,
 			 struct error *err)
 {
@@ -233,9 +244,7 @@ static int install_leave(const struct view *v, const char *key, struct plan *pla
 	for (size_t i = 0; i < s->n; i++) {
 		const struct obj *o = s->others[i];
 		if (!is_owned(s, o) && !meta_is_deleting(o)) {
-			struct obj *taken = obj_map();
-			obj_set_path(taken, "metadata.ownerReferences", owners(s));
-			write_spec(s, o, taken, false);
+			take_over(s, o);
 			continue;
 		}
 		const struct install_of x = of(s, o);
@@ -249,7 +258,7 @@ static int install_leave(const struct view *v, const char *key, struct plan *pla
 		struct obj *patch =
 			editor(o, "f:spec") && !meta_is_deleting(o) ? spec_patch(o) : NULL;
 		if (patch && await_put_back(s, o) == DONE)
-			write_spec(s, o, patch, true);
+			write_spec(s, o, patch, "spec");
 		else
 			obj_unref(patch);
 	}
@@ -351,7 +360,7 @@ static enum ensured ensure_spec(const struct install_pass *s, const struct obj *
 		obj_unref(patch);
 		return WAITING;
 	}
-	write_spec(s, s->live, patch, is_repair);
+	write_spec(s, s->live, patch, !is_repair ? NULL : is_lost ? "owner" : "spec");
 	return WAITING;
 }
 

@@ -42,6 +42,29 @@ static void test_chain__one_over_the_bound_is_read_again(void **state)
 	audit_log_close(&l);
 }
 
+/* Objects that are missing have no uid: what is told of one says nothing of the others, or each would be told again and
+ * again, as often as it is looked at. */
+static void test_chain__what_has_no_uid_is_known_by_its_name(void **state)
+{
+	(void)state;
+	struct audit_log l;
+	audit_log_open(&l, ":memory:", NULL);
+	struct chain *c = chain_new(l.audit, l.db, rules);
+	const struct audit_subject some[] = {{.kind = "ConfigMap", .ns = "a", .name = "x"},
+					     {.kind = "ConfigMap", .ns = "a", .name = "y", .uid = ""},
+					     {.kind = "ConfigMap", .ns = "b", .name = "x"},
+					     {.kind = "Secret", .ns = "a", .name = "x"},
+					     {.kind = "Namespace", .name = "x"}};
+	const char *const keys[] = {"0", "1", "2", "3", "4"};
+	for (size_t i = 0; i < ARRAY_LEN(some); i++)
+		chain_set_key(c, "Observe", &some[i], keys[i]);
+	for (size_t i = 0; i < ARRAY_LEN(some); i++)
+		assert_string_equal(chain_key(c, "Observe", &some[i]), keys[i]);
+	assert_string_equal(chain_key(c, "Decision", &some[0]), "");
+	chain_free(c);
+	audit_log_close(&l);
+}
+
 static void write_by(struct audit_log *l, const char *actor, const char *reason, const char *verb)
 {
 	struct error err = ERROR_INIT;
@@ -93,6 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chain__one_over_the_bound_is_read_again),
+		cmocka_unit_test(test_chain__what_has_no_uid_is_known_by_its_name),
 		cmocka_unit_test(test_chain__a_write_that_changed_nothing_names_nobody),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,14 @@ static void test_event__what_has_no_namespace_lies_in_default(void **state)
 	assert_string_equal(obj_str(e, "message"), "Why"); /* one without is refused */
 }
 
+static void test_event__what_is_missing_has_no_uid(void **state)
+{
+	(void)state;
+	CLEANUP(obj_unrefp) struct obj *e =
+		event_of(ABOUT("{\"name\":\"web\",\"namespace\":\"shop\"}"), "");
+	assert_string_equal(meta_name(e), "web.missing.tail");
+}
+
 static void test_event__a_server_takes_it(void **state)
 {
 	(void)state;
@@ -66,6 +74,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_event__all_of_it),
 		cmocka_unit_test(test_event__what_has_no_namespace_lies_in_default),
+		cmocka_unit_test(test_event__what_is_missing_has_no_uid),
 		cmocka_unit_test(test_event__a_server_takes_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

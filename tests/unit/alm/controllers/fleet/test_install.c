@@ -390,6 +390,45 @@ static void test_install__those_left_are_taken_over(void **state)
 	}
 }
 
+static void take_owner(struct fixture *x, const char *name)
+{
+	CLEANUP(obj_unrefp) struct obj *o = obj_copy(install(x, name));
+	const char *by = "[{\"manager\": \"" CLIENT_FIELD_MANAGER "\"}]";
+	obj_set_path(o, "metadata.managedFields", obj_ref(view_fake_obj(&x->u.f, by)));
+	obj_set_path(o, "metadata.ownerReferences", obj_list());
+	view_fake_live_obj(&x->u.f, o);
+	show(x, "Install", WATCH_INSTALL);
+}
+
+/* Somebody who takes their owner away again and again has it his way in the end. */
+static void test_install__an_owner_is_put_back_and_not_for_ever(void **state)
+{
+	(void)state;
+	struct fixture x;
+	fixture_init(&x);
+	set_record(&x, DONE_RECORD);
+	(void)settle(&x);
+	take_owner(&x, NULL);
+	assert_int_equal(pass(&x), 1);
+	for (const struct action *a = x.u.f.plan.head; a; a = a->next)
+		if (cstr_eq(a->reason, "InstallPutBack"))
+			assert_non_null(strstr(a->message, "the owner of Install b."));
+	assert_true(meta_is_owned_by(install(&x, NULL), "u"));
+	const char *first = arena_strdup(x.u.a, meta_name(install(&x, NULL)));
+	run(&x, "other", "2026-01-01T00:00:09.000001Z");
+	set_record(&x, DONE_RECORD);
+	(void)settle(&x);
+	size_t before = x.writes;
+	for (int i = 0; i < 20; i++) {
+		take_owner(&x, first);
+		(void)pass(&x);
+	}
+	/* its creation and the owner were the first two */
+	assert_int_equal(x.writes - before, REPAIRS_MAX - 2);
+	assert_true(x.u.f.plan.requeue_after_ns > 0);
+	unit_fixture_release(&x.u);
+}
+
 static void test_install__the_bundle_goes(void **state)
 {
 	(void)state;
@@ -453,6 +492,7 @@ int main(void)
 		cmocka_unit_test(test_install__what_others_delete_is_made_anew_and_not_for_ever),
 		cmocka_unit_test(test_install__one_that_was_made_by_hand),
 		cmocka_unit_test(test_install__those_left_are_taken_over),
+		cmocka_unit_test(test_install__an_owner_is_put_back_and_not_for_ever),
 		cmocka_unit_test(test_install__the_bundle_goes),
 		cmocka_unit_test(test_install__its_namespace_goes),
 	};
