@@ -63,8 +63,11 @@ static const char *written_at(const struct obj *live, const char *bundle)
 static const struct obj *revision_at(const struct obj *bundle, const char *time)
 {
 	const struct obj *status = obj_get(bundle, "status"), *list = obj_get(status, "history");
-	bool went_back = cstr_eq(obj_str(status, "state"), "RolledBack");
-	const struct obj *found = went_back && obj_len(list) ? obj_at(list, 0) : status;
+	/* of the newest nothing is there: it was taken back, or is not begun */
+	static const char *const without[] = {"RolledBack", "Blocked", "AwaitingApproval", NULL};
+	const char *state = obj_str(status, "state");
+	bool is_before = state && cstr_in(state, without) && obj_len(list);
+	const struct obj *found = is_before ? obj_at(list, 0) : status;
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const char *since = obj_str(obj_at(list, i), "since");
 		if (!since || strcmp(since, time) < 0)

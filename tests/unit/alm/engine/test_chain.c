@@ -50,11 +50,12 @@ static void test_chain__what_has_no_uid_is_known_by_its_name(void **state)
 	struct audit_log l;
 	audit_log_open(&l, ":memory:", NULL);
 	struct chain *c = chain_new(l.audit, l.db, rules);
-	const struct audit_subject some[] = {{.kind = "ConfigMap", .ns = "a", .name = "x"},
-					     {.kind = "ConfigMap", .ns = "a", .name = "y", .uid = ""},
-					     {.kind = "ConfigMap", .ns = "b", .name = "x"},
-					     {.kind = "Secret", .ns = "a", .name = "x"},
-					     {.kind = "Namespace", .name = "x"}};
+	const struct audit_subject some[] = {
+		{.kind = "ConfigMap", .ns = "a", .name = "x"},
+		{.kind = "ConfigMap", .ns = "a", .name = "y", .uid = ""},
+		{.kind = "ConfigMap", .ns = "b", .name = "x"},
+		{.kind = "Secret", .ns = "a", .name = "x"},
+		{.kind = "Namespace", .name = "x"}};
 	const char *const keys[] = {"0", "1", "2", "3", "4"};
 	for (size_t i = 0; i < ARRAY_LEN(some); i++)
 		chain_set_key(c, "Observe", &some[i], keys[i]);

@@ -87,8 +87,9 @@ static void test_bundle_row__the_revision_that_wrote_it_last(void **state)
 	}
 }
 
-static void test_bundle_row__what_went_back_is_of_the_one_before(void **state)
+static void test_bundle_row__what_went_back_or_waits_is_of_the_one_before(void **state)
 {
+	static const char *const states[] = {"RolledBack", "Blocked", "AwaitingApproval"};
 	(void)state;
 	struct fixture f;
 	setup(&f, BUNDLE, "ConfigMap", MAP("2030-01-02T09:59:00Z"));
@@ -96,8 +97,12 @@ static void test_bundle_row__what_went_back_is_of_the_one_before(void **state)
 	obj_set_str(status, "commit", "dddddddddd");
 	obj_set_str(status, "author", "dave");
 	expect(&f, "Current | 60s ago (ddddddd dave) | ");
-	obj_set_str(status, "state", "RolledBack");
-	expect(&f, "Current | 60s ago (ccccccc carol) | ");
+	for (size_t i = 0; i < ARRAY_LEN(states); i++) {
+		obj_set_str(status, "state", states[i]);
+		expect(&f, "Current | 60s ago (ccccccc carol) | ");
+	}
+	obj_set_str(status, "state", "Rolling");
+	expect(&f, "Current | 60s ago (ddddddd dave) | ");
 	arena_free(f.a);
 }
 
@@ -171,7 +176,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bundle_row__the_revision_that_wrote_it_last),
-		cmocka_unit_test(test_bundle_row__what_went_back_is_of_the_one_before),
+		cmocka_unit_test(test_bundle_row__what_went_back_or_waits_is_of_the_one_before),
 		cmocka_unit_test(test_bundle_row__what_is_older_than_the_history_has_no_commit),
 		cmocka_unit_test(test_bundle_row__why_it_is_so),
 		cmocka_unit_test(test_bundle_row__what_goes),
