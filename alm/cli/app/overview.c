@@ -416,6 +416,8 @@ static struct obj *bundle_objs(const struct overview_input *in, struct arena *a)
 		if (condition_is(o, "OrphansUnknown", "True") &&
 		    condition_get(o, "OrphansUnknown", &ready))
 			set_if(row, "orphansUnknown", ready.message);
+		if (condition_is(o, "Paused", "True"))
+			obj_set_bool(row, "paused", true);
 		obj_set(row, "orphans", orphan_objs(o, in->now_ns, a));
 		if (obj_path(o, "status.instances"))
 			obj_set(row, "instances", obj_ref(obj_path(o, "status.instances")));

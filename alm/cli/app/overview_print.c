@@ -129,14 +129,17 @@ static size_t print_bundles(const struct obj *bundles, bool named, struct strbuf
 		visible_addf(b, "bundle %s: %s %s", obj_str(o, "name"), shown(o, "state"),
 			     shown(o, "revision"));
 		bool synced = cstr_eq(obj_str(o, "state"), "Synced");
+		bool paused = obj_flag(o, "paused", false);
 		if (!synced && *obj_str(o, "message"))
 			visible_addf(b, ": %s", obj_str(o, "message"));
 		strbuf_addc(b, '\n');
+		if (paused)
+			visible_addf(b, "  spec.paused is true: no push is applied\n");
 		print_instances(o, named, b);
 		print_orphans(o, b);
 		if (next)
 			print_next(next, b);
-		n += !synced || next || obj_len(obj_get(o, "orphans"));
+		n += !synced || paused || next || obj_len(obj_get(o, "orphans"));
 	}
 	return n;
 }

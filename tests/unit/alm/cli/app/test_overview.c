@@ -433,27 +433,30 @@ static void test_overview__orphans_count_down(void **state)
 	struct overview_input in = {
 		.now_ns = 10 * NS_PER_S,
 		.bundles = parse(
-			a, "items:\n"
-			   "- metadata: {name: web}\n"
-			   "  status:\n"
-			   "    state: Synced\n"
-			   "    revision: \"git:1\"\n"
-			   "    orphans:\n"
-			   "    - {kind: Pod, namespace: team, name: a, deleteAt: "
-			   "\"1970-01-01T00:05:00Z\"}\n"
-			   "    - {kind: Pod, namespace: team, name: b, message: \"being deleted: "
-			   "finalizer x/y\"}\n"
-			   "- metadata: {name: held}\n"
-			   "  status:\n"
-			   "    state: Synced\n"
-			   "    orphans: [{kind: Pod, namespace: team, name: c}]\n"
-			   "    conditions: [{type: PruneHeld, status: \"True\", reason: "
-			   "OrphansHeld, message: 11 objects}]\n"
-			   "- metadata: {name: blind}\n"
-			   "  status:\n"
-			   "    state: Synced\n"
-			   "    conditions: [{type: OrphansUnknown, status: \"True\", reason: "
-			   "ListFailed, message: forbidden}]\n"),
+			a,
+			"items:\n"
+			"- metadata: {name: web}\n"
+			"  status:\n"
+			"    state: Synced\n"
+			"    revision: \"git:1\"\n"
+			"    orphans:\n"
+			"    - {kind: Pod, namespace: team, name: a, deleteAt: "
+			"\"1970-01-01T00:05:00Z\"}\n"
+			"    - {kind: Pod, namespace: team, name: b, message: \"being deleted: "
+			"finalizer x/y\"}\n"
+			"- metadata: {name: held}\n"
+			"  status:\n"
+			"    state: Synced\n"
+			"    orphans: [{kind: Pod, namespace: team, name: c}]\n"
+			"    conditions: [{type: PruneHeld, status: \"True\", reason: "
+			"OrphansHeld, message: 11 objects}]\n"
+			"- metadata: {name: blind}\n"
+			"  status:\n"
+			"    state: Synced\n"
+			"    conditions: [{type: OrphansUnknown, status: \"True\", reason: "
+			"ListFailed, message: forbidden}]\n"
+			"- {metadata: {name: rests}, status: {state: Synced, conditions: [{type: "
+			"Paused, status: \"True\", reason: Paused, message: spec.paused}]}}\n"),
 	};
 	overview_print(obj_keep(a, overview_new(&in, a)), a, &b);
 	assert_string_equal(b.buf,
@@ -466,7 +469,9 @@ static void test_overview__orphans_count_down(void **state)
 			    "  next: alm approve bundle/held --prune --reason TEXT\n"
 			    "\nbundle blind: Synced -\n"
 			    "  Orphans are not known: forbidden\n"
-			    "  next: alm describe bundle blind\n");
+			    "  next: alm describe bundle blind\n"
+			    "\nbundle rests: Synced -\n"
+			    "  spec.paused is true: no push is applied\n");
 }
 
 static void test_overview__a_reconcile_that_fails_is_named(void **state)
