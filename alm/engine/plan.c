@@ -302,6 +302,7 @@ static struct action *move(const struct action *from, struct arena *a)
 	x->body = share(a, from->body);
 	x->inputs = share(a, from->inputs);
 	x->subject = share(a, from->subject);
+	x->event_of = share(a, from->event_of);
 	x->next = NULL;
 	return x;
 }

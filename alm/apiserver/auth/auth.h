@@ -37,7 +37,8 @@ struct obj *auth_user_obj(const struct user_info *u);
 struct user_info auth_account(const char *ns, const char *name, struct arena *arena);
 /* Objects every store has: default roles and bindings. The n-th one, owned; NULL past the end. */
 struct obj *auth_bootstrap(size_t n);
-/* Writing a Role or binding: the writer's own rights (escalation). before NULL on create. */
+/* Rights that what is written needs: of a Role or binding all that it grants (escalation), of an approval
+ * or a certificate those of its signer. before NULL on create. */
 int auth_check_write(struct auth *a, struct request *r, const struct obj *before,
 		     const struct obj *after, struct error *err);
 /* Answers the paths of issuer discovery; false: another path. */

@@ -42,6 +42,9 @@ void auth_account_groups(struct user_info *u, const char *ns, struct arena *aren
 /* Sets r->user to whom the Impersonate-* headers name, if there are any: E_FORBIDDEN for the first
  * right that r->user lacks, E_BADREQUEST for parts without a user. Asks the headers alone. */
 int auth_impersonate(struct auth *a, struct request *r, struct error *err);
+/* Writing a CertificateSigningRequest: verbs approve and sign on its signer. before NULL on create. */
+int signers_check_write(struct auth *a, struct request *r, const struct obj *before,
+			const struct obj *after, struct error *err);
 /* E_FORBIDDEN in the words of the real server; what was asked for stands in the details. */
 int auth_forbidden(struct request *r, const struct rbac_attributes *at, struct error *err);
 

@@ -112,7 +112,7 @@ int auth_check_write(struct auth *a, struct request *r, const struct obj *before
 	bool binding =
 		cstr_eq(r->resource, "rolebindings") || cstr_eq(r->resource, "clusterrolebindings");
 	if (!cstr_eq(r->group, RBAC_GROUP) || (!role && !binding))
-		return 0;
+		return signers_check_write(a, r, before, after, err);
 	if (rbac_is_master(&r->user) || is_for_collector(r, before, after))
 		return 0;
 	return role ? check_role(a, r, before, after, err) : check_binding(a, r, after, err);

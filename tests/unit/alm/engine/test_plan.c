@@ -118,6 +118,7 @@ static void test_plan__moves_every_text_of_an_action(void **state)
 		offsetof(struct action, force), /* and stage */
 		offsetof(struct action, inputs),
 		offsetof(struct action, subject),
+		offsetof(struct action, event_of),
 		offsetof(struct action, resource.namespaced),
 		offsetof(struct action, advances),
 		offsetof(struct action, seq),

@@ -129,6 +129,54 @@ static void test_escalation__an_aggregation_rule_needs_all_rights(void **state)
 	expect(apifake_do_type(f, "PATCH", path, MERGE, b.buf), 422, NULL);
 }
 
+#define CSRS "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+#define NOT(verb)                                                                                \
+	"certificatesigningrequests.certificates.k8s.io \"c\" is forbidden: user not permitted " \
+	"to " verb " requests with signerName \"x.io/y\""
+#define CONDITION(type) \
+	"{\"status\":{\"conditions\":[{\"type\":\"" type "\",\"status\":\"True\"}]}}"
+
+#define BOTH                                                                                \
+	"{\"status\":{\"conditions\":[{\"type\":\"Failed\",\"status\":\"True\"},{\"type\":" \
+	"\"Approved\",\"status\":\"True\"}]}}"
+
+/* alice may update all of them. */
+static void test_escalation__a_signer_is_a_right_of_its_own(void **state)
+{
+	static const char right[] = "\"rules\":[{\"verbs\":[\"%s\"],\"apiGroups\":["
+				    "\"certificates.k8s.io\"],\"resources\":[\"signers\"],"
+				    "\"resourceNames\":[\"%s\"]}]";
+	static const struct {
+		const char *path, *body;
+		const char *grant, *of; /* before it is sent; NULL: nothing */
+		const char *refused;
+	} rows[] = {
+		{CSRS "/c/approval", CONDITION("Approved"), NULL, NULL, NOT("approve")},
+		{CSRS "/c/status", CONDITION("Failed"), NULL, NULL, NOT("sign")},
+		/* what is no part of it needs no right */
+		{CSRS "/c/status", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}", NULL, NULL, NULL},
+		{CSRS "/c", "{\"metadata\":{\"labels\":{\"a\":\"c\"}}}", NULL, NULL, NULL},
+		{CSRS "/c/approval", CONDITION("Approved"), "sign", "x.io/y", NOT("approve")},
+		{CSRS "/c/status", CONDITION("Failed"), NULL, NULL, NULL},
+		{CSRS "/c/approval", BOTH, "approve", "y.io/*", NOT("approve")},
+		{CSRS "/c/approval", BOTH, "approve", "x.io/*", NULL},
+	};
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	struct apifake *f = *state;
+	expect(apifake_do(f, "POST", CSRS,
+			  "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"request\":"
+			  "\"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0=\",\"signerName\":"
+			  "\"x.io/y\",\"usages\":[\"client auth\"]}}"),
+	       201, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (rows[i].grant)
+			grant(f, arena_fmt(a, "signer-%zu", i),
+			      arena_fmt(a, right, rows[i].grant, rows[i].of));
+		expect(as_alice(f, "PATCH", rows[i].path, MERGE, rows[i].body),
+		       rows[i].refused ? 403 : 200, rows[i].refused);
+	}
+}
+
 static const struct {
 	const char *method, *path, *type, *body, *what;
 } creations[] = {
@@ -187,6 +235,7 @@ int main(void)
 		TEST(test_escalation__the_collector_needs_no_rights),
 		TEST(test_escalation__every_write_of_a_binding_counts),
 		TEST(test_escalation__an_aggregation_rule_needs_all_rights),
+		TEST(test_escalation__a_signer_is_a_right_of_its_own),
 		TEST(test_escalation__what_creates_needs_create),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
