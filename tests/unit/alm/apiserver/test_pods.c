@@ -47,7 +47,8 @@ static void make_pod(const char *name, const char *ready)
 			 name));
 	expect(200, "PUT", arena_fmt(a, PODS "/%s/status", name),
 	       arena_fmt(a,
-			 "{\"metadata\":{\"name\":\"%s\"},\"status\":{\"phase\":\"Running\","
+			 "{\"metadata\":{\"name\":\"%s\",\"labels\":{\"app\":\"ev\"}},"
+			 "\"status\":{\"phase\":\"Running\","
 			 "\"conditions\":[{\"type\":\"Ready\",\"status\":\"%s\"}]}}",
 			 name, ready));
 	arena_free(a);
