@@ -8,6 +8,7 @@
 #include "alm/controllers/app/controllers.h"
 #include "alm/controllers/app/keys.h"
 #include "alm/controllers/app/spec_seen.h"
+#include "alm/controllers/fleet/bundle_accept.h"
 #include "alm/controllers/fleet/bundle_asks.h"
 #include "alm/controllers/fleet/bundle_history.h"
 #include "alm/controllers/fleet/bundle_orphans.h"
@@ -43,9 +44,12 @@ struct bundle_pass {
 
 /* --- what is known --- */
 
+/* Of a spec, and of what somebody has accepted since: that is read at once. */
 static const char *read_id(const struct view *v, const struct obj *o)
 {
-	return arena_fmt(v->a, "read:%s:%lld", meta_uid(o), (long long)meta_generation(o));
+	const char *accepts = bundle_accepts(o);
+	return arena_fmt(v->a, "read:%s:%lld%s%.64s", meta_uid(o), (long long)meta_generation(o),
+			 accepts ? ":" : "", accepts ? accepts : "");
 }
 
 static int bundle_begin(const struct view *v, const char *key, struct plan *plan, struct error *err)

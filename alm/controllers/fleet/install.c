@@ -54,7 +54,9 @@ static bool is_left(const struct install_pass *s, const struct obj *o)
 	bool told = false;
 	for (size_t i = 0; i < obj_len(list); i++)
 		told |= cstr_eq(obj_str(obj_at(list, i), "manager"), CLIENT_FIELD_MANAGER);
+	const char *prefix = arena_fmt(s->v->a, "%s." BUNDLE_CLUSTER ".", s->key);
 	return s->bundle && told && !obj_len(obj_path(o, "metadata.ownerReferences")) &&
+	       obj_str(o, "status.state") && cstr_has_prefix(meta_name(o), prefix) &&
 	       cstr_eq(obj_str(o, "spec.bundle"), s->key);
 }
 
@@ -244,7 +246,8 @@ static int install_leave(const struct view *v, const char *key, struct plan *pla
 	for (size_t i = 0; i < s->n; i++) {
 		const struct obj *o = s->others[i];
 		if (!is_owned(s, o) && !meta_is_deleting(o)) {
-			take_over(s, o);
+			if (!meta_is_deleting(s->bundle)) /* which may leave them (orphan) */
+				take_over(s, o);
 			continue;
 		}
 		const struct install_of x = of(s, o);
@@ -344,7 +347,8 @@ static enum ensured ensure_spec(const struct install_pass *s, const struct obj *
 	struct obj *patch = obj_map();
 	bool is_told = obj_i64(s->live, "status.attempt", 0) == obj_i64(status, "attempt", 0) &&
 		       cstr_eq(obj_str(s->live, "status.revision"), obj_str(status, "revision"));
-	bool is_lost = !is_owned(s, s->live), differs = !obj_equal(obj_get(s->live, "spec"), spec);
+	bool is_lost = !is_owned(s, s->live) && !meta_is_deleting(s->bundle),
+	     differs = !obj_equal(obj_get(s->live, "spec"), spec);
 	if (is_lost)
 		obj_set_path(patch, "metadata.ownerReferences", owners(s));
 	if (differs) {

@@ -36,6 +36,16 @@ static const char *clipped(struct arena *a, const char *text)
 
 /* --- drift --- */
 
+/* The Bundle or app whose marks it has; NULL: none. */
+static const char *taken_by(const struct unit_pass *s, size_t row)
+{
+	const struct obj *o = unit_found(s, row);
+	const char *bundle = meta_label(o, LABEL_BUNDLE), *app = meta_label(o, LABEL_APP);
+	if (bundle)
+		return arena_fmt(s->v->a, "bundle %s", bundle);
+	return meta_label(o, LABEL_STRATEGY) ? arena_fmt(s->v->a, "app %s", app ? app : "?") : NULL;
+}
+
 /* Why it is not put back; NULL: it is, just now. */
 static const char *why_left(const struct unit_pass *s, const struct unit_entry *e, size_t row,
 			    const char **ret_reason)
@@ -43,6 +53,8 @@ static const char *why_left(const struct unit_pass *s, const struct unit_entry *
 	*ret_reason = s->job->keeps ? "RepairRefused" : "Reported";
 	if (!s->job->keeps)
 		return "spec.drift is Report";
+	if (s->foreign[row] && taken_by(s, row))
+		return "two that declare it take it from each other; take it out of one";
 	if (s->foreign[row])
 		return "it may be somebody else's; spec.adopt: Unowned takes it over";
 	const struct outcome *no = view_refusal(s->v, e->object, e->ns);
@@ -67,6 +79,8 @@ static const char *what_drifted(const struct unit_pass *s, const struct unit_ent
 	const struct obj *live = unit_found(s, row);
 	if (!live)
 		return "it is missing";
+	if (s->foreign[row] && taken_by(s, row))
+		return arena_fmt(a, "it belongs to %s now", taken_by(s, row));
 	if (s->foreign[row])
 		return "it is there without the marks of ALM";
 	drift_find(obj_keep(a, s->host->decorate(s, e, row)), live, s->plan->manager, a, &d);
@@ -82,14 +96,6 @@ static bool is_own_doing(const struct unit_pass *s, const struct unit_entry *e)
 	return unit_is_applied(e) && s->host->owns(s, e->live) &&
 	       !unit_loses_main(s, e->live, e->object) &&
 	       drift_is_ours(e->object, e->live, s->plan->manager);
-}
-
-/* Somebody has made it again, or taken our marks away: no informer shows it. What has the marks of another Bundle
- * or app is theirs. */
-static bool is_stray(const struct unit_pass *s, size_t row)
-{
-	const struct obj *o = unit_found(s, row);
-	return s->foreign[row] && !meta_label(o, LABEL_BUNDLE) && !meta_label(o, LABEL_STRATEGY);
 }
 
 /* It was read live, and may be otherwise by now: long ago, or before a write that was not refused if it were so. */
@@ -109,8 +115,8 @@ static bool has_drifted(const struct unit_pass *s, const struct unit_step *step,
 	if (unit_action(step, e) != ACTION_CREATE_OR_UPDATE || s->host->is_left(s, e) ||
 	    e->unknown || (e->live && meta_is_deleting(e->live)))
 		return false;
-	if (s->foreign[row])
-		return is_stray(s, row);
+	if (s->foreign[row]) /* made again, or taken over: no informer shows it */
+		return true;
 	return !unit_is_placed(s, e) && !unit_has_run_out(s, row) &&
 	       (s->job->keeps || !is_own_doing(s, e));
 }

@@ -11,6 +11,7 @@
 #include "alm/engine/controller.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/json.h"
+#include "alm/obj/meta.h"
 #include "tests/lib/unit_fixture.h"
 
 #define RUNS "{\"attempt\": 1, \"state\": \"Running\", \"waits\": "
@@ -24,6 +25,7 @@ struct fixture {
 	struct bundle_side side;
 	struct bundle_now now;
 	const struct obj *status; /* written last; NULL: none */
+	const char *accepts;      /* an annotation of it */
 	bool paused, deleted;
 	struct view_ops ops; /* the view's, but for what is left of a time */
 };
@@ -64,6 +66,8 @@ static void put_bundle(struct fixture *x, const struct obj *status)
 	if (x->deleted)
 		obj_set_path(copy, "metadata.deletionTimestamp",
 			     obj_string("2023-11-14T22:13:20Z"));
+	if (x->accepts)
+		meta_set_annotation(copy, "app.coreos.com/accept-digest", x->accepts);
 	if (status)
 		obj_set(copy, "status", obj_copy(status));
 	json_print(copy, &b);
@@ -249,6 +253,15 @@ static void test_bundle__when_its_source_is_read(void **state)
 	x.now.hooked = true;
 	(void)pass(&x);
 	assert_int_equal(view_fake_works(&x.u.f, &read_work), 1);
+	/* what somebody accepts is read at once */
+	x.now.hooked = false;
+	x.accepts = "c0ffee";
+	put_bundle(&x, x.status);
+	(void)pass(&x);
+	assert_string_equal(view_fake_work(&x.u.f, &read_work)->id, "read:u:1:c0ffee");
+	view_fake_outcome(&x.u.f, "read:u:1:c0ffee", "{}");
+	(void)pass(&x);
+	assert_int_equal(view_fake_works(&x.u.f, &read_work), 0);
 	unit_fixture_release(&x.u);
 }
 

@@ -375,7 +375,8 @@ static void test_install__those_left_are_taken_over(void **state)
 			&x.u.f,
 			arena_fmt(x.u.a,
 				  "{\"apiVersion\": \"store.app.coreos.com/v1\", \"kind\": "
-				  "\"Install\", \"metadata\": {\"name\": \"old\", \"namespace\": "
+				  "\"Install\", \"metadata\": {\"name\": \"b.default.old\", "
+				  "\"namespace\": "
 				  "\"%s\", \"uid\": \"o\", \"managedFields\": [{\"manager\": "
 				  "\"%s\"}]}, \"spec\": {\"bundle\": \"b\"}, \"status\": "
 				  "{\"state\": \"Succeeded\", \"phase\": \"completed\"}}",
@@ -384,8 +385,10 @@ static void test_install__those_left_are_taken_over(void **state)
 		(void)pass(&x);
 		assert_int_equal(told(&x, "InstallIgnored"), !rows[i].taken);
 		(void)settle(&x);
-		assert_int_equal(meta_is_owned_by(install(&x, "old"), "u"), rows[i].taken);
-		assert_string_equal(obj_str(install(&x, "old"), "status.state"), "Succeeded");
+		assert_int_equal(meta_is_owned_by(install(&x, "b.default.old"), "u"),
+				 rows[i].taken);
+		assert_string_equal(obj_str(install(&x, "b.default.old"), "status.state"),
+				    "Succeeded");
 		unit_fixture_release(&x.u);
 	}
 }
@@ -426,6 +429,29 @@ static void test_install__an_owner_is_put_back_and_not_for_ever(void **state)
 	/* its creation and the owner were the first two */
 	assert_int_equal(x.writes - before, REPAIRS_MAX - 2);
 	assert_true(x.u.f.plan.requeue_after_ns > 0);
+	unit_fixture_release(&x.u);
+}
+
+/* kubectl delete --cascade=orphan: the collector takes the owners away, and they stay so. */
+static void test_install__those_that_are_orphaned_stay_so(void **state)
+{
+	(void)state;
+	struct fixture x;
+	fixture_init(&x);
+	set_record(&x, DONE_RECORD);
+	(void)settle(&x);
+	put_bundle(&x, ", \"deletionTimestamp\": \"2026-01-01T00:00:05Z\", \"finalizers\": "
+		       "[\"orphan\"]");
+	(void)settle(&x);
+	CLEANUP(obj_unrefp) struct obj *o = obj_copy(install(&x, NULL));
+	obj_del_path(o, "metadata.ownerReferences");
+	obj_set_path(o, "metadata.managedFields",
+		     obj_ref(view_fake_obj(&x.u.f, "[{\"manager\": \"alm\"}]")));
+	view_fake_live_obj(&x.u.f, o);
+	show(&x, "Install", WATCH_INSTALL);
+	assert_int_equal(pass(&x), 0);
+	assert_int_equal(told(&x, "InstallPutBack"), 0);
+	assert_false(meta_is_owned_by(install(&x, NULL), "u"));
 	unit_fixture_release(&x.u);
 }
 
@@ -493,6 +519,7 @@ int main(void)
 		cmocka_unit_test(test_install__one_that_was_made_by_hand),
 		cmocka_unit_test(test_install__those_left_are_taken_over),
 		cmocka_unit_test(test_install__an_owner_is_put_back_and_not_for_ever),
+		cmocka_unit_test(test_install__those_that_are_orphaned_stay_so),
 		cmocka_unit_test(test_install__the_bundle_goes),
 		cmocka_unit_test(test_install__its_namespace_goes),
 	};

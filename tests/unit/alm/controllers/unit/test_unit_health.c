@@ -277,8 +277,8 @@ static void test_unit_health__what_deletes_itself_is_no_drift(void **state)
 	}
 }
 
-/* ... and c1 is read live; stray: somebody has made it without our marks, which no informer shows. */
-static const char *told_live(struct unit_fixture *x, bool stray)
+/* ... and c1 is read live; labels: somebody has made it with these, without our marks, which no informer shows. */
+static const char *told_live(struct unit_fixture *x, const char *labels)
 {
 	CLEANUP(obj_unrefp) struct obj *before = obj_copy(x->job.record);
 	const char *had = obj_str(before, "drifted");
@@ -286,12 +286,16 @@ static const char *told_live(struct unit_fixture *x, bool stray)
 	assert_non_null(view_fake_action(&x->f, ACT_FORGET, NULL, NULL));
 	view_fake_perform(&x->f);
 	unit_fixture_pass(x);
-	if (stray)
-		view_fake_live(&x->f, "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", "
-				      "\"metadata\": {\"namespace\": \"default\", \"name\": "
-				      "\"c1\", \"uid\": \"u9\"}, \"data\": {\"v\": \"x\"}}");
+	if (labels)
+		view_fake_live(&x->f,
+			       arena_fmt(x->a,
+					 "{\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", "
+					 "\"metadata\": {\"namespace\": \"default\", \"name\": "
+					 "\"c1\", \"uid\": \"u9\", \"labels\": {%s}}, \"data\": "
+					 "{\"v\": \"x\"}}",
+					 labels));
 	view_fake_survey(&x->f);
-	if (stray)
+	if (labels)
 		view_fake_gone(&x->f, "ConfigMap", "default", "c1");
 	const char *text = told(x, "drifted");
 	assert_null(view_fake_action(&x->f, ACT_FORGET, NULL, NULL));
@@ -314,18 +318,43 @@ static void test_unit_health__what_is_there_is_not_said_to_be_missing(void **sta
 		if (keeps) /* the repair takes nothing from somebody else */
 			refuse(&x, E_CONFLICT, "conflict with kubectl");
 		else
-			assert_string_equal(told_live(&x, false),
+			assert_string_equal(told_live(&x, NULL),
 					    "ConfigMap default/c1: it is missing; "
 					    "not put back: spec.drift is Report");
 		x.f.view.now_ns += keeps ? 0 : NS_PER_MIN;
-		assert_string_equal(told_live(&x, true), stray[keeps]);
+		assert_string_equal(told_live(&x, ""), stray[keeps]);
 		assert_true(x.f.plan.requeue_after_ns > 0);
 		/* it goes: it is missing again, and put back */
 		if (keeps)
 			stash_drop(x.f.stash, refusal_id("", "ConfigMap", "default", "c1", x.a));
 		x.f.view.now_ns += NS_PER_MIN;
-		assert_int_equal(*told_live(&x, false) == 0, keeps);
+		assert_int_equal(*told_live(&x, NULL) == 0, keeps);
 		assert_int_equal(view_fake_count(&x.f, ACT_APPLY), keeps);
+		unit_fixture_release(&x);
+	}
+}
+
+static void test_unit_health__what_another_took_is_told(void **state)
+{
+	static const struct {
+		const char *labels, *by;
+	} rows[] = {
+		{"\"" LABEL_BUNDLE "\": \"other\"", "bundle other"},
+		{"\"" LABEL_STRATEGY "\": \"etcd-1\", \"" LABEL_APP "\": \"etcd\"", "app etcd"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct unit_fixture x;
+		settled(&x, true);
+		view_fake_gone(&x.f, "ConfigMap", "default", "c1");
+		x.f.view.now_ns += NS_PER_MIN;
+		refuse(&x, E_CONFLICT, "conflict with kubectl");
+		assert_string_equal(told_live(&x, rows[i].labels),
+				    arena_fmt(x.a,
+					      "ConfigMap default/c1: it belongs to %s now; not put "
+					      "back: two that declare it take it from each other; "
+					      "take it out of one",
+					      rows[i].by));
 		unit_fixture_release(&x);
 	}
 }
@@ -401,6 +430,7 @@ int main(void)
 		cmocka_unit_test(test_unit_health__more_than_are_remembered),
 		cmocka_unit_test(test_unit_health__what_deletes_itself_is_no_drift),
 		cmocka_unit_test(test_unit_health__what_is_there_is_not_said_to_be_missing),
+		cmocka_unit_test(test_unit_health__what_another_took_is_told),
 		cmocka_unit_test(test_unit_health__a_fight_with_another_controller),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
