@@ -129,12 +129,6 @@ static int bundle_read(const struct view *v, const char *key, struct plan *plan,
 
 /* --- judging --- */
 
-static bool is_source_told(const struct obj *o)
-{
-	struct condition c;
-	return condition_get(o, "SourceReady", &c) && cstr_eq(c.status, "False");
-}
-
 static int bundle_judge(const struct view *v, const char *key, struct plan *plan, struct error *err)
 {
 	(void)key;
@@ -160,7 +154,7 @@ static int bundle_judge(const struct view *v, const char *key, struct plan *plan
 		.deleting = meta_is_deleting(s->o),
 		.source = s->invalid.code ? SOURCE_INVALID
 					  : bundle_source_of(&s->now, s->read, s->spec.paused,
-							     is_source_told(s->o)),
+							     bundle_source_is_told(s->o)),
 		.run = run,
 		.unhealthy = obj_has(job, "unhealthy") || s->resumes,
 		.drifts = obj_has(job, "drifted"),

@@ -2,6 +2,7 @@
 
 #include "alm/controllers/fleet/bundle_history.h"
 #include "alm/controllers/fleet/bundle_spec.h"
+#include "alm/obj/condition.h"
 
 #define COMMIT_SHOWN 12
 
@@ -13,6 +14,12 @@ static bool is_about_source(const struct outcome *r)
 	       r->reason == REASON_LIMIT_EXCEEDED || r->reason == REASON_BRANCH_NOT_FOUND ||
 	       r->reason == REASON_SOURCE_EMPTY || r->reason == REASON_HISTORY_REWRITTEN ||
 	       r->reason == REASON_SIGNATURE_INVALID || (!r->reason && r->code == E_NOTALLOWED);
+}
+
+bool bundle_source_is_told(const struct obj *o)
+{
+	struct condition c;
+	return condition_get(o, "SourceReady", &c) && cstr_eq(c.status, "False");
 }
 
 enum bundle_source bundle_source_of(const struct bundle_now *now, const struct outcome *r,

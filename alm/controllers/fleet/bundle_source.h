@@ -11,7 +11,9 @@
 
 #define BUNDLE_POLLS_MAX 3 /* that fail before it is said */
 
-/* read: of the last one that ended; NULL: none has. told: SourceReady is False, and stays so until one is read. */
+/* The Bundle says that its source is not ready, and does so until one is read. */
+bool bundle_source_is_told(const struct obj *bundle);
+/* read: of the last one that ended; NULL: none has. told: what bundle_source_is_told() says. */
 enum bundle_source bundle_source_of(const struct bundle_now *now, const struct outcome *read,
 				    bool paused, bool told);
 /* When it is read again; 0: now. One that failed is, where that is sooner than the interval: 1, 2, 4 ... min. */
