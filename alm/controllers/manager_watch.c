@@ -19,6 +19,7 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/meta.h"
+#include "crds/marks.h"
 
 #define LEARNT_NS (20 * NS_PER_MS)
 
@@ -117,15 +118,20 @@ static bool is_crd(const struct source_watch *w)
 	return !strcmp(informer_resource(w->informer)->kind, "CustomResourceDefinition");
 }
 
-/* Whom an object named before and names no more, it concerns as well: consent that is taken back (account.h). */
+/* Whom an object named before and names no more, it concerns as well: consent that is taken back (account.h), what one
+ * Bundle took from another. */
 static void apply_rules_of_before(struct manager *m, const struct source_watch *w,
 				  const struct informer_object *before, const struct obj *after)
 {
-	if (w->kind != WATCH_NAMESPACE || !m->ready)
+	bool taken = w->kind == WATCH_OWNED && meta_label(after, LABEL_BUNDLE);
+	if ((w->kind != WATCH_NAMESPACE && !taken) || !m->ready)
 		return;
 	CLEANUP(obj_unrefp) struct obj *o = manager_read(before);
-	if (o && !obj_equal(obj_path(o, "metadata.annotations"),
-			    obj_path(after, "metadata.annotations")))
+	bool same = taken ? cstr_eq(meta_annotation(o, ANNOTATION_OWNER_ID),
+				    meta_annotation(after, ANNOTATION_OWNER_ID))
+			  : obj_equal(obj_path(o, "metadata.annotations"),
+				      obj_path(after, "metadata.annotations"));
+	if (o && !same)
 		manager_apply_rules(m, w->kind, o);
 }
 

@@ -229,4 +229,11 @@ soon "  and so is that, by a revision" "2 Synced $head" both_of
 k delete bundle web --timeout=60s >/dev/null
 is "and deletes them, as that is what it says" gone "$(value a)"
 none "and is gone itself" k get bundles -o name
+
+# Two that declare the same.
+bundle
+soon "made again" "$(synced)" state
+k get bundle web -o json | jq '{apiVersion, kind, metadata: {name: "rival"}, spec: (.spec + {adopt: "Any"})}' | k create -f - >/dev/null
+soon "what another Bundle takes is told" "Degraded: Secret default/s: it belongs to bundle rival now; not put back: two that declare it take it from each other; take it out of one; and 2 more" ready
+is "  and is the other's" rival "$(k get configmap a -o 'jsonpath={.metadata.labels.app\.coreos\.com/bundle}')"
 finish
