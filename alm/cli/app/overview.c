@@ -389,9 +389,6 @@ static const char *bundle_next(const struct obj *o, const char *state, struct ar
 	static const char *const well[] = {
 		"",        "Synced",  "New",         "Fetching", "Rendering", "Planning",
 		"Rolling", "Soaking", "RollingBack", "Deleting", NULL};
-	/* until the next push, or this; the line says why */
-	static const char *const rests[] = {"SourceFailed", "Blocked", "Stopped", "RolledBack",
-					    NULL};
 	bool held = condition_is(o, "PruneHeld", "True");
 	if (cstr_in(state, well) && !held)
 		return condition_is(o, "OrphansUnknown", "True")
@@ -400,9 +397,7 @@ static const char *bundle_next(const struct obj *o, const char *state, struct ar
 	if (held || cstr_eq(state, "AwaitingApproval"))
 		return nextstep_new(a, NULL, "alm approve bundle/%s --prune --reason TEXT",
 				    meta_name(o));
-	return nextstep_new(
-		a, NULL, cstr_in(state, rests) ? "alm retry bundle/%s" : "alm describe bundle %s",
-		meta_name(o));
+	return nextstep_new(a, NULL, "alm describe bundle %s", meta_name(o));
 }
 
 static struct obj *bundle_objs(const struct overview_input *in, struct arena *a)
