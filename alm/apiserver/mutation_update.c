@@ -143,15 +143,14 @@ static void copy_meta(const struct mutation *m, struct obj *o)
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		if (!status_keeps(m, fields[i]))
 			copy_path(o, m->after, arena_fmt(m->r->arena, "metadata.%s", fields[i]));
-	copy_path(o, m->after, "metadata.managedFields");
 }
 
 /* The main endpoint keeps status; the status endpoint keeps everything else, and others but what
  * they are about. */
 static void split_status(struct mutation *m)
 {
-	const char *only = cstr_eq(m->r->subresource, "ephemeralcontainers")
-				   ? "spec.ephemeralContainers"
+	bool of_pod = cstr_eq(m->r->subresource, "ephemeralcontainers");
+	const char *only = of_pod                                   ? "spec.ephemeralContainers"
 			   : cstr_eq(m->r->subresource, "approval") ? "status.conditions"
 								    : NULL;
 	if (!(m->kind->flags & KIND_STATUS) || m->whole)
@@ -167,10 +166,9 @@ static void split_status(struct mutation *m)
 		copy_path(o, m->after, "status");
 	if (autoscaler_is_v1(m->kind))
 		autoscaler_keep_status(o, m->after);
-	if (cstr_eq(m->r->subresource, "ephemeralcontainers"))
-		copy_path(o, m->after, "metadata.managedFields");
-	else
+	if (!of_pod)
 		copy_meta(m, o);
+	copy_path(o, m->after, "metadata.managedFields");
 	m->after = o;
 }
 

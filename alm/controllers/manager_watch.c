@@ -127,11 +127,8 @@ static void apply_rules_of_before(struct manager *m, const struct source_watch *
 	if ((w->kind != WATCH_NAMESPACE && !taken) || !m->ready)
 		return;
 	CLEANUP(obj_unrefp) struct obj *o = manager_read(before);
-	bool same = taken ? cstr_eq(meta_annotation(o, ANNOTATION_OWNER_ID),
-				    meta_annotation(after, ANNOTATION_OWNER_ID))
-			  : obj_equal(obj_path(o, "metadata.annotations"),
-				      obj_path(after, "metadata.annotations"));
-	if (o && !same)
+	if (o && !obj_equal(obj_path(o, "metadata.annotations"),
+			    obj_path(after, "metadata.annotations")))
 		manager_apply_rules(m, w->kind, o);
 }
 

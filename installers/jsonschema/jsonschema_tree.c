@@ -92,19 +92,27 @@ void violation_add_found(struct schema_run *r, const struct place *at,
 	violation_add(r, out, group);
 }
 
-/* The first step in which they differ; that of a list is a number. */
+/* Those of a list are numbers, and come first: qsort() wants one order of all three of "9", "10" and "1a". */
+static int cmp_steps(struct str a, struct str b)
+{
+	uint64_t i, j;
+	bool first = str_parse_u64(a, &i), second = str_parse_u64(b, &j);
+	if (first != second)
+		return first ? -1 : 1;
+	if (first && i != j)
+		return i < j ? -1 : 1;
+	return str_cmp(a, b);
+}
+
+/* By the first step in which they differ. */
 static int cmp_places(struct str a, struct str b)
 {
 	struct str x, y, rest = a, other = b;
 	while (rest.len && other.len) {
 		str_cut(rest, '/', &x, &rest);
 		str_cut(other, '/', &y, &other);
-		uint64_t i, j;
-		if (str_eq(x, y))
-			continue;
-		if (str_parse_u64(x, &i) && str_parse_u64(y, &j) && i != j)
-			return i < j ? -1 : 1;
-		return str_cmp(x, y);
+		if (!str_eq(x, y))
+			return cmp_steps(x, y);
 	}
 	return str_cmp(a, b);
 }

@@ -201,7 +201,7 @@ static size_t adopt(struct strategy_pass *s, const struct obj *value, bool write
 	size_t n = 0;
 	for (size_t i = 0; i < (items ? obj_len(items) : 1); i++) {
 		const struct obj *o = items ? obj_at(items, i) : value;
-		if (cstr_eq(meta_label(o, LABEL_APP), s->app->name))
+		if (obj_type(o) != OBJ_MAP || cstr_eq(meta_label(o, LABEL_APP), s->app->name))
 			continue;
 		if (!items && !has_marks(s, o))
 			continue;

@@ -120,6 +120,15 @@ static void setup(struct fixture *f)
 	assert_int_equal(f->two.n_waiting, 1);
 }
 
+/* The renewal of the one that is elected is on its way: late. */
+static void setup_renewing(struct fixture *f)
+{
+	setup(f);
+	f->one.slow = true;
+	apifake_advance(f->server, LEADER_RETRY_NS);
+	assert_non_null(f->one.late);
+}
+
 static void teardown(struct fixture *f)
 {
 	leave(&f->one);
@@ -301,10 +310,7 @@ static void test_leader__a_late_answer_gives_no_more_time(void **state)
 {
 	(void)state;
 	struct fixture f;
-	setup(&f);
-	f.one.slow = true;
-	apifake_advance(f.server, LEADER_RETRY_NS);
-	assert_non_null(f.one.late);
+	setup_renewing(&f);
 	apifake_advance(f.server, 7 * NS_PER_S);
 	f.one.slow = false;
 	f.one.cut = true;
@@ -321,10 +327,7 @@ static void test_leader__resigned_while_it_renews(void **state)
 {
 	(void)state;
 	struct fixture f;
-	setup(&f);
-	f.one.slow = true;
-	apifake_advance(f.server, LEADER_RETRY_NS);
-	assert_non_null(f.one.late);
+	setup_renewing(&f);
 	leader_resign(f.one.leader, on_resigned, &f.one);
 	assert_int_equal(f.one.n_resigned, 0);
 	f.one.slow = false;

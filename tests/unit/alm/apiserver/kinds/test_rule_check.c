@@ -6,8 +6,8 @@
 #include "alm/apiserver/kinds/request_check.h"
 #include "alm/apiserver/kinds/rule_check.h"
 #include "alm/apiserver/kinds/slice_check.h"
-#include "alm/obj/json.h"
 #include "tests/lib/test.h"
+#include "tests/lib/told.h"
 
 #define GREATER "must be greater than or equal to 0"
 #define POD     "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]"
@@ -206,27 +206,12 @@ static const struct row whole[] = {
 	 "spec.insecureSkipTLSVerify: Invalid value: true: may not be true if caBundle is present"},
 };
 
-static void assert_told(const struct field_errors *e, const char *want)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(FIELD_ERRORS_BYTES_MAX);
-	field_errors_text(e, &b);
-	assert_string_equal(b.buf ? b.buf : "", want);
-}
-
-static struct obj *read(const char *json)
-{
-	struct obj *o = NULL;
-	struct error err = ERROR_INIT;
-	assert_ok(json_parse(str_of(json), &o, &err), &err);
-	return o;
-}
-
 static void test_rule_check__in_the_real_words(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX);
-		CLEANUP(obj_unrefp) struct obj *o = read(rows[i].json);
+		CLEANUP(obj_unrefp) struct obj *o = told_read(rows[i].json);
 		struct field_errors e;
 		field_errors_init(&e, a);
 		if (cstr_eq(rows[i].plural, "deviceclasses"))
@@ -255,7 +240,7 @@ static void test_rule_check__of_the_whole_in_the_real_words(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(whole); i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(8 << 20);
-		CLEANUP(obj_unrefp) struct obj *o = read(whole[i].json);
+		CLEANUP(obj_unrefp) struct obj *o = told_read(whole[i].json);
 		struct field_errors *e = ARENA_NEW(a, struct field_errors);
 		field_errors_init(e, a);
 		builtin_check(whole[i].group, whole[i].plural, o, NULL, e);
@@ -275,7 +260,7 @@ static void test_rule_check__counts_of_a_status(void **state)
 	(void)state;
 	CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX);
 	CLEANUP(obj_unrefp) struct obj *o =
-		read("{\"status\":{\"replicas\":-1,\"fullyLabeledReplicas\":80}}");
+		told_read("{\"status\":{\"replicas\":-1,\"fullyLabeledReplicas\":80}}");
 	struct field_errors e;
 	field_errors_init(&e, a);
 	rule_check(&e, "apps", "replicasets", o, true);
@@ -294,9 +279,9 @@ static void test_rule_check__what_was_stored_stays(void **state)
 	(void)state;
 	CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX);
 	CLEANUP(obj_unrefp) struct obj *was =
-		read("{\"spec\":{\"runtimeClassName\":\"TCP\"," POD "}}");
-	CLEANUP(obj_unrefp) struct obj *is =
-		read("{\"spec\":{\"runtimeClassName\":\"TCP\",\"hostNetwork\":false," POD "}}");
+		told_read("{\"spec\":{\"runtimeClassName\":\"TCP\"," POD "}}");
+	CLEANUP(obj_unrefp) struct obj *is = told_read(
+		"{\"spec\":{\"runtimeClassName\":\"TCP\",\"hostNetwork\":false," POD "}}");
 	struct field_errors e;
 	field_errors_init(&e, a);
 	builtin_check("", "pods", is, was, &e);
@@ -335,9 +320,9 @@ static void test_rule_check__an_old_deployment_can_be_changed(void **state)
 	};
 	(void)state;
 	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_REQUEST_BYTES_MAX);
-	CLEANUP(obj_unrefp) struct obj *was = read(DEPLOYMENT("1", "i:1", "always", ""));
+	CLEANUP(obj_unrefp) struct obj *was = told_read(DEPLOYMENT("1", "i:1", "always", ""));
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		CLEANUP(obj_unrefp) struct obj *is = read(cases[i].after);
+		CLEANUP(obj_unrefp) struct obj *is = told_read(cases[i].after);
 		struct field_errors e;
 		field_errors_init(&e, a);
 		builtin_check("apps", "deployments", is, was, &e);
@@ -357,9 +342,9 @@ static void test_rule_check__an_old_status_can_be_changed(void **state)
 {
 	(void)state;
 	CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX);
-	CLEANUP(obj_unrefp) struct obj *was = read(INGRESS("host", ""));
-	CLEANUP(obj_unrefp) struct obj *is = read(INGRESS("host", ",{\"ip\":\"1.2.3.4\"}"));
-	CLEANUP(obj_unrefp) struct obj *other = read(INGRESS("guest", ""));
+	CLEANUP(obj_unrefp) struct obj *was = told_read(INGRESS("host", ""));
+	CLEANUP(obj_unrefp) struct obj *is = told_read(INGRESS("host", ",{\"ip\":\"1.2.3.4\"}"));
+	CLEANUP(obj_unrefp) struct obj *other = told_read(INGRESS("guest", ""));
 	struct field_errors e;
 	field_errors_init(&e, a);
 	builtin_check_status("", "services", is, was, &e);
@@ -375,7 +360,7 @@ static void test_rule_check__too_many_are_not_forgiven(void **state)
 {
 	(void)state;
 	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_REQUEST_BYTES_MAX);
-	CLEANUP(obj_unrefp) struct obj *was = read("{\"spec\":{" POD ",\"dnsConfig\":{}}}");
+	CLEANUP(obj_unrefp) struct obj *was = told_read("{\"spec\":{" POD ",\"dnsConfig\":{}}}");
 	struct obj *list = obj_list();
 	for (size_t i = 0; i < FIELD_ERRORS_MAX; i++)
 		obj_append(list, obj_string("a:b"));

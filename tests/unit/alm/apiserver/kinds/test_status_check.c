@@ -2,8 +2,8 @@
 #include "alm/apiserver/kinds/status_check.h"
 
 #include "alm/apiserver/kinds/builtin_check.h"
-#include "alm/obj/json.h"
 #include "tests/lib/test.h"
+#include "tests/lib/told.h"
 
 static const struct row {
 	const char *group, *plural, *json, *want; /* all that is wrong */
@@ -55,27 +55,12 @@ static const struct row {
 	 "status.terminatingReplicas: Invalid value: -1: must be greater than or equal to 0"},
 };
 
-static struct obj *read(const char *json)
-{
-	struct obj *o = NULL;
-	struct error err = ERROR_INIT;
-	assert_ok(json_parse(str_of(json), &o, &err), &err);
-	return o;
-}
-
-static void assert_told(const struct field_errors *e, const char *want)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)64 << 10);
-	field_errors_text(e, &b);
-	assert_string_equal(b.buf, want);
-}
-
 static void test_status_check__in_the_real_words(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(8 << 20);
-		CLEANUP(obj_unrefp) struct obj *o = read(rows[i].json);
+		CLEANUP(obj_unrefp) struct obj *o = told_read(rows[i].json);
 		struct field_errors e;
 		field_errors_init(&e, a);
 		builtin_check_status(rows[i].group, rows[i].plural, o, NULL, &e);

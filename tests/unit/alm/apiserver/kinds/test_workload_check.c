@@ -6,8 +6,8 @@
 #include "alm/apiserver/kinds/pod_probe.h"
 #include "alm/apiserver/kinds/pod_security.h"
 #include "alm/apiserver/kinds/workload_check.h"
-#include "alm/obj/json.h"
 #include "tests/lib/test.h"
+#include "tests/lib/told.h"
 
 static const struct row {
 	const char *group, *plural, *json, *want; /* all that is wrong */
@@ -225,27 +225,12 @@ static const struct row {
 	 "alid value: null: invalid label selector.]"},
 };
 
-static struct obj *read(const char *json)
-{
-	struct obj *o = NULL;
-	struct error err = ERROR_INIT;
-	assert_ok(json_parse(str_of(json), &o, &err), &err);
-	return o;
-}
-
-static void assert_told(const struct field_errors *e, const char *want)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)64 << 10);
-	field_errors_text(e, &b);
-	assert_string_equal(b.buf, want);
-}
-
 static void test_workload_check__in_the_real_words(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(8 << 20);
-		CLEANUP(obj_unrefp) struct obj *o = read(rows[i].json);
+		CLEANUP(obj_unrefp) struct obj *o = told_read(rows[i].json);
 		struct field_errors e;
 		defaults_set(o, rows[i].group, rows[i].plural);
 		field_errors_init(&e, a);
@@ -266,10 +251,10 @@ static void test_workload_check__a_change_is_not_forgiven(void **state)
 {
 	(void)state;
 	CLEANUP(arena_freep) struct arena *a = arena_new(8 << 20);
-	CLEANUP(obj_unrefp) struct obj *was = read(
+	CLEANUP(obj_unrefp) struct obj *was = told_read(
 		"{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"securityContext\":{"
 		"\"runAsUser\":-1}}]}}");
-	CLEANUP(obj_unrefp) struct obj *is = read(
+	CLEANUP(obj_unrefp) struct obj *is = told_read(
 		"{\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\",\"securityContext\":{"
 		"\"runAsUser\":-2}}]}}");
 	struct field_errors e;
@@ -292,7 +277,7 @@ static void test_workload_check__sysctls(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
 		CLEANUP(obj_unrefp) struct obj *spec =
-			read("{\"securityContext\":{\"sysctls\":[{}]}}");
+			told_read("{\"securityContext\":{\"sysctls\":[{}]}}");
 		struct obj *list = obj_get_mut(obj_get_mut(spec, "securityContext"), "sysctls");
 		obj_set_str(obj_at_mut(list, 0), "name", names[i].name);
 		struct field_errors e;

@@ -78,60 +78,74 @@ static int64_t count_rows(struct db *d)
 	return n;
 }
 
+/* A store on a database of the memory, which a stop of it outlives. */
+struct memory {
+	struct loop *loop;
+	struct db *db;
+	struct store *store;
+};
+
+static void memory_open(struct memory *m)
+{
+	struct error err = ERROR_INIT;
+	const struct db_config c = {.path = ":memory:"};
+	*m = (struct memory){.loop = loop_fake_new(0)};
+	assert_ok(db_open(&c, &m->db, &err), &err);
+	const struct store_config sc = {.db = m->db, .loop = m->loop};
+	assert_ok(store_open(&sc, &m->store, &err), &err);
+}
+
+static void memory_open_again(struct memory *m)
+{
+	struct error err = ERROR_INIT;
+	const struct store_config sc = {.db = m->db, .loop = m->loop};
+	store_close(m->store);
+	assert_ok(store_open(&sc, &m->store, &err), &err);
+}
+
+static void memory_close(struct memory *m)
+{
+	store_close(m->store);
+	db_close(m->db);
+	loop_free(m->loop);
+}
+
 static void test_compact__what_a_stop_left_goes_after_the_start(void **state)
 {
 	(void)state;
-	struct error err = ERROR_INIT;
-	struct db *d = NULL;
-	struct store *s = NULL;
-	struct loop *loop = loop_fake_new(0);
-	const struct db_config c = {.path = ":memory:"};
-	assert_ok(db_open(&c, &d, &err), &err);
-	const struct store_config sc = {.db = d, .loop = loop};
-	assert_ok(store_open(&sc, &s, &err), &err);
+	struct memory m;
+	memory_open(&m);
 	for (int i = 0; i < 6; i++)
-		write_it(s, 1, false);
-	store_window_clear(s);
-	for (int i = 0; i < 100 && count_rows(d) == 6; i++)
-		loop_fake_run(loop, NS_PER_S / 100);
-	assert_in_range(count_rows(d), 2, 5);
-	store_close(s);
-	assert_ok(store_open(&sc, &s, &err), &err);
-	loop_fake_run(loop, 10 * NS_PER_S);
-	assert_int_equal(count_rows(d), 1);
-	store_close(s);
-	db_close(d);
-	loop_free(loop);
+		write_it(m.store, 1, false);
+	store_window_clear(m.store);
+	for (int i = 0; i < 100 && count_rows(m.db) == 6; i++)
+		loop_fake_run(m.loop, NS_PER_S / 100);
+	assert_in_range(count_rows(m.db), 2, 5);
+	memory_open_again(&m);
+	loop_fake_run(m.loop, 10 * NS_PER_S);
+	assert_int_equal(count_rows(m.db), 1);
+	memory_close(&m);
 }
 
 /* Revisions never go back: the row of a deletion stays while it is the newest. */
 static void test_compact__the_newest_revision_outlives_its_object(void **state)
 {
 	(void)state;
-	struct error err = ERROR_INIT;
-	struct db *d = NULL;
-	struct store *s = NULL;
-	struct loop *loop = loop_fake_new(0);
-	const struct db_config c = {.path = ":memory:"};
-	assert_ok(db_open(&c, &d, &err), &err);
-	const struct store_config sc = {.db = d, .loop = loop};
-	assert_ok(store_open(&sc, &s, &err), &err);
-	write_it(s, 1, false);
-	write_it(s, 1, true);
-	int64_t rv = store_rv(s);
+	struct memory m;
+	memory_open(&m);
+	write_it(m.store, 1, false);
+	write_it(m.store, 1, true);
+	int64_t rv = store_rv(m.store);
 	for (int i = 0; i < 3; i++) {
-		store_window_clear(s);
-		loop_fake_run(loop, 10 * NS_PER_S);
-		assert_int_equal(count_rows(d), 1);
-		store_close(s);
-		assert_ok(store_open(&sc, &s, &err), &err);
-		assert_int_equal(store_rv(s), rv);
+		store_window_clear(m.store);
+		loop_fake_run(m.loop, 10 * NS_PER_S);
+		assert_int_equal(count_rows(m.db), 1);
+		memory_open_again(&m);
+		assert_int_equal(store_rv(m.store), rv);
 	}
-	write_it(s, 2, false);
-	assert_true(store_rv(s) > rv);
-	store_close(s);
-	db_close(d);
-	loop_free(loop);
+	write_it(m.store, 2, false);
+	assert_true(store_rv(m.store) > rv);
+	memory_close(&m);
 }
 
 int main(void)

@@ -276,6 +276,23 @@ static void test_strategy_takeover__what_has_the_marks_changes_hands(void **stat
 	view_fake_release(&w.f);
 }
 
+/* What a server lists is no object: nothing is written of it. */
+static void test_strategy_takeover__what_is_no_object_is_passed_over(void **state)
+{
+	static const char *const answers[] = {"[{\"value\":{\"items\":[null,1,\"x\",[]]}}]",
+					      "[{\"value\":null}]", "[{\"value\":{}}]"};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+		struct world w;
+		begin(&w, "");
+		install(&w, "{\"takesOver\":true}", 0);
+		view_fake_outcome(&w.f, "release:s1:r1:adopt", answers[i]);
+		assert_int_equal(strategy_adopt_release(&w.s), DONE);
+		assert_int_equal(view_fake_count(&w.f, ACT_PATCH), 0);
+		view_fake_release(&w.f);
+	}
+}
+
 static void test_strategy_takeover__it_ends_when_all_batches_are_through(void **state)
 {
 	(void)state;
@@ -363,6 +380,7 @@ int main(void)
 		cmocka_unit_test(test_strategy_takeover__what_cannot_be_told_is_not_passed_over),
 		cmocka_unit_test(test_strategy_takeover__an_old_answer_is_asked_for_again),
 		cmocka_unit_test(test_strategy_takeover__what_has_the_marks_changes_hands),
+		cmocka_unit_test(test_strategy_takeover__what_is_no_object_is_passed_over),
 		cmocka_unit_test(test_strategy_takeover__it_ends_when_all_batches_are_through),
 		cmocka_unit_test(test_strategy_takeover__what_is_not_answered_is_not_done),
 		cmocka_unit_test(test_strategy_takeover__leftovers_go_by_what_was_read_just_now),
