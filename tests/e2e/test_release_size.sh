@@ -107,7 +107,8 @@ printf '{"name": "broken", "version": 3, "info": {"status": "deploy' | gzip | ba
 record broken 3 deployed broken
 app broken | k create -f - >/dev/null
 soon "a record that is cut off is not taken over" RecordUnreadable reason broken
-has "it is named" "revision 3 of release broken in broken, made by helm: " "$(condition broken 1.2.0 PlanReady message)"
+named() { condition broken 1.2.0 PlanReady message | grep -o "revision 3 of release broken in broken, made by helm: "; }
+soon "it is named" "revision 3 of release broken in broken, made by helm: " named
 none "nothing was applied" configmaps broken
 namespace_for bomb
 head -c 40000000 /dev/zero | tr '\0' ' ' | gzip -9 | base64 -w0 >bomb
