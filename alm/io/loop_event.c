@@ -102,6 +102,9 @@ static void event_loop_free(struct loop *l)
 		if (e->signals[i])
 			event_free(e->signals[i]);
 	event_free(e->wait);
+	/* A connection that was freed with a callback deferred is kept until that is called: libevent's end
+	 * of the base drops the callback and what it holds. */
+	event_base_loop(e->base, EVLOOP_NONBLOCK);
 	event_base_free(e->base);
 	loop_release(l);
 	xfree(e);

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -94,6 +95,9 @@ void fixture_handle(void *arg, struct exchange *x)
 		exchange_reply(x, 200, &h, str_of(text));
 	} else if (cstr_eq(r->path, "/client")) {
 		exchange_reply(x, 200, &h, str_of(r->client_name ? r->client_name : "-"));
+	} else if (cstr_eq(r->path, "/busy")) {
+		poll(NULL, 0, 30);
+		exchange_reply(x, 200, &h, STR(""));
 	} else if (cstr_eq(r->path, "/big") || cstr_eq(r->path, "/mib")) {
 		reply_bytes(x, &h, r->path[1] == 'b' ? (size_t)8 << 20 : (size_t)1 << 20);
 	} else if (cstr_eq(r->path, "/watch") && exchange_charge(x, QUOTA_WATCHES, 1) != QUOTA_OK) {

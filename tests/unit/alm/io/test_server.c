@@ -389,6 +389,26 @@ static void test_server__a_client_that_leaves_is_told_once(void **state)
 	close(fd);
 }
 
+/* The turn ends while the work of the second is still to do: the sanitizer tells whether it is freed with the loop. */
+static void test_server__what_a_turn_has_not_come_to_ends_with_the_loop(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){0});
+	int fds[] = {dial(f), dial(f)};
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+		say(fds[i], STR("GET /echo HTTP/1.1" CRLF "Host: x" CRLF CRLF));
+		hear(f, fds[i], "GET /echo");
+	}
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+		say(fds[i], STR("GET /busy HTTP/1.1" CRLF "Host: x" CRLF CRLF));
+	loop_turn(f->loop);
+	assert_int_equal(f->n_requests, 3);
+	server_free(f->server);
+	f->server = NULL;
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+		close(fds[i]);
+}
+
 static void on_stopped(void *arg)
 {
 	((struct fixture *)arg)->n_stopped++;
@@ -658,6 +678,7 @@ int main(void)
 		TEST(test_server__expect_continue_is_answered_first),
 		TEST(test_server__slow_heads_end),
 		TEST(test_server__a_client_that_leaves_is_told_once),
+		TEST(test_server__what_a_turn_has_not_come_to_ends_with_the_loop),
 		TEST(test_server__stop_lets_answers_finish_and_cuts_streams),
 		TEST(test_server__a_taken_port_is_named),
 		TEST(test_server__tokens_are_read_again_after_401),
