@@ -20,7 +20,7 @@ rules:
 - {level: Request, verbs: [create, update, patch, delete]}
 - {level: Metadata}
 P
-sed "s|10.0.0.0/24|10.0.0.0/16|; s|--allow-privileged|& --audit-policy-file=$work/policy.yaml --audit-log-path=audit.log|; s|^here=.*||" \
+sed "s|10.0.0.0/24|10.0.0.0/16|; s|--allow-privileged|& --audit-policy-file=$work/policy.yaml --audit-log-path=audit.log --audit-log-maxsize=10000|; s|^here=.*||" \
 	"$ORACLE" >"$work/oracle"
 chmod 700 "$work/oracle"
 CLUSTER=$work/oracle python3 "$(dirname "$0")/replay.py" "${ALM:-build/alm}" "$work/run"
