@@ -62,6 +62,7 @@ soon "told to leave it" "$(synced)" state
 k patch configmap a --type=merge --field-manager=mallory -p '{"data":{"v":"3"}}' >/dev/null
 ready() { k get bundle web -o 'jsonpath={.status.state}: {.status.conditions[?(@.type=="Ready")].message}'; }
 soon "is Degraded, and says by what" "Degraded: ConfigMap default/a: data.v changed by mallory; not put back: spec.drift is Report" ready
+run_step "  alm status has a step" "$(next_steps)"
 is "R17 what differs, and whose it is; target 11" "differs ConfigMap default/a (a.yaml) data.v (controller: mallory)" "$(alm diff bundle/web | grep ^differs | tr -s ' ')"
 configmap b 2
 push second
@@ -236,4 +237,5 @@ soon "made again" "$(synced)" state
 k get bundle web -o json | jq '{apiVersion, kind, metadata: {name: "rival"}, spec: (.spec + {adopt: "Any"})}' | k create -f - >/dev/null
 soon "what another Bundle takes is told" "Degraded: Secret default/s: it belongs to bundle rival now; not put back: two that declare it take it from each other; take it out of one; and 2 more" ready
 is "  and is the other's" rival "$(k get configmap a -o 'jsonpath={.metadata.labels.app\.coreos\.com/bundle}')"
+steps_ran
 finish

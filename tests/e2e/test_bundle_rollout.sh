@@ -163,6 +163,9 @@ code "  its Install names it, too" 0 "tries again" alm retry "install/$(newest)"
 soon "  and is tried" "$((tried + 2))" attempts
 k annotate bundle web --overwrite app.coreos.com/retry=please >/dev/null
 soon "  so does kubectl" "$((tried + 3))" attempts
+soon "  which alm status says, too" "alm retry bundle/web" next_steps
+run_step "  its step" "$(next_steps)"
+soon "  does it" "$((tried + 4))" attempts
 old=$(k get installs -n alm-cluster-default -o name | grep -v "$(newest)" | head -1)
 code "  an older Install is not tried" 3 "is not the newest of bundle web: that is install/$(newest)" alm retry "install/${old##*/}"
 k delete installs -n alm-cluster-default --all >/dev/null
@@ -180,4 +183,5 @@ none "a Bundle that is deleted in the middle takes both" image
 none "  the canary, too" image web-canary
 gone() { k get bundles,installs -A -o name | wc -l; }
 soon "  and its Installs go with it" 0 gone
+steps_ran
 finish

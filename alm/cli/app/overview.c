@@ -1,6 +1,7 @@
 #include "alm/cli/app/overview.h"
 
 #include "alm/cli/app/bundle_row.h"
+#include "alm/cli/app/retry_bundle.h"
 #include "alm/engine/stalled.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
@@ -397,6 +398,8 @@ static const char *bundle_next(const struct obj *o, const char *state, struct ar
 	if (held || cstr_eq(state, "AwaitingApproval"))
 		return nextstep_new(a, NULL, "alm approve bundle/%s --prune --reason TEXT",
 				    meta_name(o));
+	if (retry_bundle_rests(state)) /* the line says why */
+		return nextstep_new(a, NULL, "alm retry bundle/%s", meta_name(o));
 	return nextstep_new(a, NULL, "alm describe bundle %s", meta_name(o));
 }
 

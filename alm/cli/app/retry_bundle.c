@@ -51,26 +51,23 @@ static int open_install(struct cli *c, const char *install, struct bundle_ask *b
 				   install, b->name, newest);
 }
 
-static int check_rests(const struct bundle_ask *b, struct error *err)
+bool retry_bundle_rests(const char *state)
 {
-	static const char *const failures[] = {"Invalid", "SourceFailed", "Blocked", "Stopped",
-					       "RolledBack"};
-	const char *state = obj_str(b->bundle, "status.state");
-	for (size_t i = 0; i < ARRAY_LEN(failures); i++)
-		if (cstr_eq(state, failures[i]))
-			return 0;
-	return error_set(err, E_REFUSED,
-			 "bundle %s is %s, which is no failure that it rests in: there is nothing "
-			 "to try again",
-			 b->name, state ? state : "New");
+	static const char *const failures[] = {"Invalid", "SourceFailed", "Blocked",
+					       "Stopped", "RolledBack",   NULL};
+	return state && cstr_in(state, failures);
 }
 
 static int ask(struct bundle_ask *b, struct error *err)
 {
 	char now[CLOCK_TEXT_MAX];
 	const char *reason = cli_value(b->c, "reason");
-	if (check_rests(b, err) < 0)
-		return -err->code;
+	const char *state = obj_str(b->bundle, "status.state");
+	if (!retry_bundle_rests(state))
+		return error_set(err, E_REFUSED,
+				 "bundle %s is %s, which is no failure that it rests in: there is "
+				 "nothing to try again",
+				 b->name, state ? state : "New");
 	clock_format(loop_now(session_loop(b->session)), CLOCK_MICROS, now);
 	CLEANUP(obj_unrefp) struct obj *patch = obj_map();
 	struct obj *annotations = obj_map();
@@ -81,8 +78,7 @@ static int ask(struct bundle_ask *b, struct error *err)
 	obj_set_path(patch, "metadata.annotations", annotations);
 	if (bundle_ask_patch(b, patch, false, err) < 0)
 		return -err->code;
-	term_print("bundle.app.coreos.com/%s tries again what is %s%s\n", b->name,
-		   obj_str(b->bundle, "status.state"),
+	term_print("bundle.app.coreos.com/%s tries again what is %s%s\n", b->name, state,
 		   obj_flag(b->bundle, "spec.paused", false)
 			   ? "; it is paused, and goes on once it is not"
 			   : "");

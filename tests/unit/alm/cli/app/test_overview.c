@@ -425,6 +425,27 @@ static void test_overview__bundles(void **state)
 	assert_int_equal(obj_len(obj_get(obj_keep(a, overview_new(&in, a)), "bundles")), 0);
 }
 
+static void test_overview__a_bundle_that_rests_in_a_failure(void **state)
+{
+	(void)state;
+	static const char *const rests[] = {"Invalid", "SourceFailed", "Blocked", "Stopped",
+					    "RolledBack"};
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)8 << 20);
+	for (size_t i = 0; i <= ARRAY_LEN(rests); i++) {
+		const char *is = i < ARRAY_LEN(rests) ? rests[i] : "Degraded";
+		struct overview_input in = {
+			.bundles = parse(a, arena_fmt(a,
+						      "items: [{metadata: {name: web}, status: "
+						      "{state: %s}}]",
+						      is))};
+		const struct obj *o = obj_keep(a, overview_new(&in, a));
+		const struct obj *row = obj_at(obj_get(o, "bundles"), 0);
+		assert_string_equal(obj_as_string(obj_at(obj_get(row, "next"), 0)),
+				    i < ARRAY_LEN(rests) ? "alm retry bundle/web"
+							 : "alm describe bundle web");
+	}
+}
+
 static void test_overview__orphans_count_down(void **state)
 {
 	(void)state;
@@ -517,6 +538,7 @@ int main(void)
 		cmocka_unit_test(test_overview__a_deletion_goes_on),
 		cmocka_unit_test(test_overview__a_strategy_that_is_deleted_while_its_app_lives),
 		cmocka_unit_test(test_overview__bundles),
+		cmocka_unit_test(test_overview__a_bundle_that_rests_in_a_failure),
 		cmocka_unit_test(test_overview__orphans_count_down),
 		cmocka_unit_test(test_overview__a_reconcile_that_fails_is_named),
 	};
