@@ -125,6 +125,11 @@ void chain_advance(struct chain *c, const char *name, int64_t seq)
 	map_set_number(c->heads, name, (size_t)seq);
 }
 
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
 static bool has_key_of(const void *arg, const struct obj *row)
 {
 	return cstr_eq(obj_str(row, "subject.uid"), arg) && obj_str(row, "body.key");
@@ -133,17 +138,15 @@ static bool has_key_of(const void *arg, const struct obj *row)
 /* Of an entry that was pruned. */
 static char *pruned_key(struct chain *c, const char *type, const struct audit_subject *about)
 {
-	const struct audit_subject of = {.kind = about->kind, .name = about->name};
 	CLEANUP(obj_unrefp) struct obj *row =
-		audit_standing(c->audit, type, &of, has_key_of, about->uid);
-	const char *key = obj_str(row, "body.key");
-	return xstrdup(key ? key : "");
+		audit_standing(c->audit, type, about, has_key_of, about->uid);
+	return xstrdup(or_empty(obj_str(row, "body.key")));
 }
 
 static char *read_key(struct chain *c, const char *type, const struct audit_subject *about)
 {
 	static const char sql[] =
-		"SELECT json_extract(body, '$.key') FROM audit WHERE kind = ?1 AND ns = '' AND "
+		"SELECT json_extract(body, '$.key') FROM audit WHERE kind = ?1 AND ns = ?5 AND "
 		"name = ?2 AND cluster = '' AND type = ?3 AND uid = ?4 AND "
 		"json_extract(body, '$.key') IS NOT NULL ORDER BY seq DESC LIMIT 1";
 	struct error err;
@@ -154,6 +157,7 @@ static char *read_key(struct chain *c, const char *type, const struct audit_subj
 	stmt_bind_cstr(s, 2, about->name);
 	stmt_bind_cstr(s, 3, type);
 	stmt_bind_cstr(s, 4, about->uid);
+	stmt_bind_cstr(s, 5, or_empty(about->ns));
 	char *key = stmt_step(s, &err) == 1 ? str_dup(stmt_text(s, 0)) : NULL;
 	stmt_reset(s);
 	return key ? key : pruned_key(c, type, about);
@@ -165,8 +169,8 @@ static void key_id(char id[KEY_ID_BYTES], const char *type, const struct audit_s
 	if (about->uid && *about->uid)
 		snprintf(id, KEY_ID_BYTES, "%s %s", type, about->uid);
 	else
-		snprintf(id, KEY_ID_BYTES, "%s %s %s/%s", type, about->kind ? about->kind : "",
-			 about->ns ? about->ns : "", about->name ? about->name : "");
+		snprintf(id, KEY_ID_BYTES, "%s %s %s/%s", type, or_empty(about->kind),
+			 or_empty(about->ns), or_empty(about->name));
 }
 
 const char *chain_key(struct chain *c, const char *type, const struct audit_subject *about)
@@ -175,7 +179,9 @@ const char *chain_key(struct chain *c, const char *type, const struct audit_subj
 	look(c);
 	key_id(id, type, about);
 	if (!map_has(c->keys, id)) {
-		CLEANUP(xfreep) char *key = read_key(c, type, about);
+		/* what is not there was perhaps made, and deleted again, since: told once more */
+		bool is_there = about->uid && *about->uid;
+		CLEANUP(xfreep) char *key = is_there ? read_key(c, type, about) : xstrdup("");
 		keep_key(c, id, key);
 	}
 	return map_get(c->keys, id);

@@ -66,6 +66,39 @@ static void test_chain__what_has_no_uid_is_known_by_its_name(void **state)
 	audit_log_close(&l);
 }
 
+/* A process that begins anew asks the log, of what is in a namespace, too. What was not there may have been made and
+ * deleted since: that is told. */
+static void test_chain__a_restart_tells_nothing_again(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct audit_log l;
+	int64_t seq;
+	audit_log_open(&l, ":memory:", NULL);
+	const struct audit_subject some[] = {
+		{.kind = "ConfigMap", .ns = "a", .name = "x", .uid = "u1"},
+		{.kind = "ConfigMap", .ns = "b", .name = "x", .uid = "u2"},
+		{.kind = "Namespace", .name = "y", .uid = "u3"},
+		{.kind = "ConfigMap", .ns = "a", .name = "y"},
+		{.kind = "ConfigMap", .ns = "b", .name = "y", .uid = ""}};
+	const char *const keys[] = {"0", "1", "2", "3", "4"};
+	for (size_t i = 0; i < ARRAY_LEN(some); i++) {
+		CLEANUP(obj_unrefp) struct obj *body = obj_map();
+		obj_set_str(body, "key", keys[i]);
+		struct audit_row row = {
+			.type = "Observe", .reason = "Drifted", .subject = some[i], .body = body};
+		assert_ok(audit_append_now(l.audit, &row, &seq, &err), &err);
+	}
+	struct chain *c = chain_new(l.audit, l.db, rules);
+	for (size_t i = 0; i < ARRAY_LEN(some); i++)
+		assert_string_equal(chain_key(c, "Observe", &some[i]), i < 3 ? keys[i] : "");
+	const struct audit_subject made = {
+		.kind = "ConfigMap", .ns = "a", .name = "x", .uid = "u4"};
+	assert_string_equal(chain_key(c, "Observe", &made), "");
+	chain_free(c);
+	audit_log_close(&l);
+}
+
 static void write_by(struct audit_log *l, const char *actor, const char *reason, const char *verb)
 {
 	struct error err = ERROR_INIT;
@@ -118,6 +151,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chain__one_over_the_bound_is_read_again),
 		cmocka_unit_test(test_chain__what_has_no_uid_is_known_by_its_name),
+		cmocka_unit_test(test_chain__a_restart_tells_nothing_again),
 		cmocka_unit_test(test_chain__a_write_that_changed_nothing_names_nobody),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
