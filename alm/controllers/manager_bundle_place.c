@@ -17,7 +17,11 @@ static int check_folder(const struct manager *m, const char *url, struct error *
 		return err->code == E_NOTALLOWED ? -err->code
 						 : error_set_reason(err, REASON_SOURCE_UNREACHABLE);
 	}
-	return info.is_dir ? 0 : error_set(err, E_INVALID, FIELD ": %s is no folder", path);
+	return info.is_dir ? 0
+			   : error_because(err, E_INVALID, REASON_SOURCE_UNREACHABLE,
+					   FIELD ": %s is a file, and no repository of git: name "
+						 "the folder of one",
+					   path);
 }
 
 /* Read by one parser, and git gets what that made of it. */

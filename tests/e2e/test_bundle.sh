@@ -188,6 +188,9 @@ soon "until it is back" "Synced $head" state
 
 bundle gone | sed 's|ssot.git|none.git|' | k apply -f - >/dev/null
 soon "a repository that is not there" "SourceFailed" k get bundle gone -o 'jsonpath={.status.state}'
+bundle gone | sed 's|ssot.git|ssot.git/HEAD|' | k apply -f - >/dev/null
+told_of() { k get bundle gone -o json | jq -r '.status | .state + " " + (.conditions[] | select(.type == "SourceReady") | .status + " " + .reason + ": " + .message)'; }
+soon "a file, which is none" "SourceFailed False SourceUnreachable: SourceUnreachable: spec.source.git.url: $catalog/ssot.git/HEAD is a file, and no repository of git: name the folder of one" told_of
 k delete bundle gone --wait=false >/dev/null
 bundle web '  prune: {namespaces: [apps]}' | tee narrow.yaml | k apply -f - >/dev/null
 soon "R12 an object elsewhere is refused" "NamespaceNotAllowed" condition Rendered reason
