@@ -396,7 +396,7 @@ static int bundle_tell(const struct view *v, const char *key, struct plan *plan,
 	const struct bundle_pass *s = *v->pass;
 	enum bundle_state way[BUNDLE_STATES];
 	struct obj *status = obj_copy_map(obj_get(s->o, "status"));
-	struct obj *list = obj_copy_list(obj_path(s->o, "status.conditions"));
+	struct obj *list = bundle_source_conditions(s->o, s->read, v->now_ns);
 	(void)bundle_way(s->was, s->is, way);
 	set_conditions(v, s, list);
 	set_run(v, s, status);

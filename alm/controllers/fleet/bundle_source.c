@@ -3,6 +3,7 @@
 #include "alm/controllers/fleet/bundle_history.h"
 #include "alm/controllers/fleet/bundle_spec.h"
 #include "alm/obj/condition.h"
+#include "alm/obj/meta.h"
 
 #define COMMIT_SHOWN 12
 
@@ -19,7 +20,32 @@ static bool is_about_source(const struct outcome *r)
 bool bundle_source_is_told(const struct obj *o)
 {
 	struct condition c;
-	return condition_get(o, "SourceReady", &c) && cstr_eq(c.status, "False");
+	return condition_get(o, "SourceReady", &c) && !cstr_eq(c.status, "True");
+}
+
+/* Said of another spec than the one that o has now. */
+static void forget_former(struct obj *list, const struct obj *o, const char *type, int64_t now_ns)
+{
+	const struct obj *is = condition_find(list, type);
+	const struct condition c = {.type = type,
+				    .status = "Unknown",
+				    .reason = "Fetching",
+				    .message = "not read since the spec was changed",
+				    .observed_generation = meta_generation(o)};
+	if (cstr_eq(obj_str(is, "status"), "False") &&
+	    obj_i64(is, "observedGeneration", 0) != c.observed_generation)
+		condition_set(list, &c, now_ns);
+}
+
+struct obj *bundle_source_conditions(const struct obj *o, const struct outcome *read,
+				     int64_t now_ns)
+{
+	struct obj *list = obj_copy_list(obj_path(o, "status.conditions"));
+	if (!read && !meta_is_deleting(o)) {
+		forget_former(list, o, "SourceReady", now_ns);
+		forget_former(list, o, "Rendered", now_ns);
+	}
+	return list;
 }
 
 enum bundle_source bundle_source_of(const struct bundle_now *now, const struct outcome *r,

@@ -11,8 +11,13 @@
 
 #define BUNDLE_POLLS_MAX 3 /* that fail before it is said */
 
-/* The Bundle says that its source is not ready, and does so until one is read. */
+/* The Bundle says that its source is not ready, or was not before its spec was changed, and does so until one is
+ * read. */
 bool bundle_source_is_told(const struct obj *bundle);
+/* status.conditions, to be changed; owned. While nothing was read of this spec (read NULL), what failed of a former
+ * one is Unknown. */
+struct obj *bundle_source_conditions(const struct obj *bundle, const struct outcome *read,
+				     int64_t now_ns);
 /* read: of the last one that ended; NULL: none has. told: what bundle_source_is_told() says. */
 enum bundle_source bundle_source_of(const struct bundle_now *now, const struct outcome *read,
 				    bool paused, bool told);

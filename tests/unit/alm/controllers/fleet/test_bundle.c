@@ -27,6 +27,7 @@ struct fixture {
 	const struct obj *status; /* written last; NULL: none */
 	const char *accepts;      /* an annotation of it */
 	bool paused, deleted;
+	int64_t generation;  /* of its spec */
 	struct view_ops ops; /* the view's, but for what is left of a time */
 };
 
@@ -63,6 +64,7 @@ static void put_bundle(struct fixture *x, const struct obj *status)
 			 "\"file:///x\"}}}}");
 	CLEANUP(obj_unrefp) struct obj *copy = obj_copy(o);
 	obj_set_path(copy, "spec.paused", obj_bool(x->paused));
+	obj_set_path(copy, "metadata.generation", obj_int(x->generation));
 	if (x->deleted)
 		obj_set_path(copy, "metadata.deletionTimestamp",
 			     obj_string("2023-11-14T22:13:20Z"));
@@ -85,7 +87,7 @@ static void fixture_init(struct fixture *x)
 	x->u.f.view.ops = &x->ops;
 	left_ns = 0;
 	x->now.job = &x->u.job;
-	x->now.generation = 1;
+	x->generation = x->now.generation = 1;
 	x->now.read = x->now.source = view_fake_obj(
 		&x->u.f, "{\"commit\": \"c0ffee\", \"digest\": \"d\", \"objects\": 2, \"of\": "
 			 "{\"branch\": \"main\"}}");
@@ -405,21 +407,28 @@ static void test_bundle__its_status_is_written_once_a_second(void **state)
 	unit_fixture_release(&x.u);
 }
 
-/* Conditions SourceReady and Rendered after a reading that said so: each is of what was read last. */
-static const char *after(struct fixture *x, int code, enum error_reason reason, bool fetched)
+/* Conditions SourceReady and Rendered, as the next pass says them. */
+static const char *source_told(struct fixture *x)
 {
-	struct error err = ERROR_INIT;
 	struct condition ready = {.status = "-", .reason = "-", .message = "-"}, made = ready;
 	CLEANUP(obj_unrefp) struct obj *o = obj_map();
-	error_because(&err, code, reason, "no");
-	stash_put(x->u.f.stash, "read:u:1", &err, STR_NONE, NULL, x->u.f.view.now_ns);
-	x->now.fetched = fetched;
 	assert_string_not_equal(pass(x), "nothing");
 	obj_set(o, "status", obj_copy(x->status));
 	condition_get(o, "SourceReady", &ready);
 	condition_get(o, "Rendered", &made);
 	return arena_fmt(x->u.a, "%s %s, %s %s %s", ready.status, ready.reason, made.status,
 			 made.reason, made.message);
+}
+
+/* The same after a reading that said so: each is of what was read last. */
+static const char *after(struct fixture *x, int code, enum error_reason reason, bool fetched)
+{
+	struct error err = ERROR_INIT;
+	const char *id = arena_fmt(x->u.a, "read:u:%d", (int)x->generation);
+	error_because(&err, code, reason, "no");
+	stash_put(x->u.f.stash, id, &err, STR_NONE, NULL, x->u.f.view.now_ns);
+	x->now.fetched = fetched;
+	return source_told(x);
 }
 
 static void test_bundle__the_source_is_ready_where_the_commit_is_wrong(void **state)
@@ -436,6 +445,33 @@ static void test_bundle__the_source_is_ready_where_the_commit_is_wrong(void **st
 			    "True Fetched, False RenderFailed RenderFailed: no");
 	assert_string_equal(after(&x, E_INVALID, REASON_BRANCH_NOT_FOUND, false),
 			    "False BranchNotFound, Unknown SourceFailed ");
+	unit_fixture_release(&x.u);
+}
+
+/* The url is corrected: what the former one was is not said of this one, which nobody has read yet. */
+static void test_bundle__a_new_spec_has_no_word_of_the_former(void **state)
+{
+	(void)state;
+	struct fixture x;
+	fixture_init(&x);
+	set_record(&x, "{\"attempt\": 1, \"state\": \"Succeeded\"}");
+	assert_string_equal(after(&x, E_INVALID, REASON_BRANCH_NOT_FOUND, false),
+			    "False BranchNotFound, - - -");
+	x.generation = 2;
+	put_bundle(&x, x.status);
+	assert_string_equal(source_told(&x), "Unknown Fetching, - - -");
+	/* a failure is told at once, as before */
+	assert_string_equal(after(&x, E_UNAVAILABLE, REASON_SOURCE_UNREACHABLE, false),
+			    "False SourceUnreachable, - - -");
+	x.generation = 3;
+	put_bundle(&x, x.status);
+	assert_string_equal(after(&x, E_INVALID, REASON_RENDER_FAILED, true),
+			    "True Fetched, False RenderFailed RenderFailed: no");
+	x.generation = 4;
+	x.paused = true;
+	put_bundle(&x, x.status);
+	assert_string_equal(source_told(&x), "True Fetched, Unknown Fetching not read since the "
+					     "spec was changed");
 	unit_fixture_release(&x.u);
 }
 
@@ -533,6 +569,7 @@ int main(void)
 		cmocka_unit_test(test_bundle__a_new_revision_ends_a_stuck_wait_in_the_same_pass),
 		cmocka_unit_test(test_bundle__its_status_is_written_once_a_second),
 		cmocka_unit_test(test_bundle__the_source_is_ready_where_the_commit_is_wrong),
+		cmocka_unit_test(test_bundle__a_new_spec_has_no_word_of_the_former),
 		cmocka_unit_test(test_bundle__what_became_of_a_reading),
 		cmocka_unit_test(test_bundle__a_source_that_fails_is_read_sooner),
 	};
