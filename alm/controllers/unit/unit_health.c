@@ -41,6 +41,9 @@ static const char *taken_by(const struct unit_pass *s, size_t row)
 {
 	const struct obj *o = unit_found(s, row);
 	const char *bundle = meta_label(o, LABEL_BUNDLE), *app = meta_label(o, LABEL_APP);
+	bool is_ours = cstr_eq(bundle, s->unit->bundle) && !meta_annotation(o, ANNOTATION_OWNER_ID);
+	if (is_ours) /* somebody took the other mark off, or put this one on */
+		return NULL;
 	if (bundle)
 		return arena_fmt(s->v->a, "bundle %s", bundle);
 	return meta_label(o, LABEL_STRATEGY) ? arena_fmt(s->v->a, "app %s", app ? app : "?") : NULL;
@@ -84,6 +87,9 @@ static const char *what_drifted(const struct unit_pass *s, const struct unit_ent
 	if (s->foreign[row])
 		return "it is there without the marks of ALM";
 	drift_find(obj_keep(a, s->host->decorate(s, e, row)), live, s->plan->manager, a, &d);
+	if (!e->live) /* no watch shows it */
+		return arena_fmt(a, "marks of ALM were taken off it%s%s", d.manager ? " by " : "",
+				 d.manager ? d.manager : "");
 	return arena_fmt(a, "%s%s%s%s", d.n ? d.paths[0] : "it",
 			 d.n > 1 || d.cut ? " and more" : "",
 			 d.manager ? " changed by " : " changed", d.manager ? d.manager : "");

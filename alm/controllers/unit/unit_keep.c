@@ -17,7 +17,10 @@ static struct action *tell_drift(struct unit_pass *s, const struct unit_entry *e
 	struct obj *body = obj_map();
 	const char *by = drift_tell(want, live, s->plan->manager, a, body);
 	obj_set_str(body, "what",
-		    arena_fmt(a, "%s %s", unit_entry_text(e, a), live ? "changed" : "is missing"));
+		    arena_fmt(a, "%s %s", unit_entry_text(e, a),
+			      e->live ? "changed"
+			      : live  ? "has lost marks of ALM"
+				      : "is missing"));
 	obj_set_str(body, "bundle", s->unit->bundle);
 	struct action *x = plan_row(s->plan, "Observe", live ? live : want, reason, key, body);
 	x->actor = by;

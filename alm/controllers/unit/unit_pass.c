@@ -52,6 +52,12 @@ bool unit_owns(const struct unit *u, const struct obj *live)
 	       cstr_eq(meta_annotation(live, ANNOTATION_OWNER_ID), u->owner_id);
 }
 
+bool unit_has_lost_mark(const struct unit *u, const struct obj *live)
+{
+	return live && !meta_label(live, LABEL_BUNDLE) && !meta_label(live, LABEL_STRATEGY) &&
+	       cstr_eq(meta_annotation(live, ANNOTATION_OWNER_ID), u->owner_id);
+}
+
 struct action *unit_write_book(struct unit_pass *s, struct obj *o, int stage)
 {
 	const char *as = s->plan->as;

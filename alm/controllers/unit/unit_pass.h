@@ -233,6 +233,8 @@ enum ensured unit_fail(struct unit_pass *s, const char *reason, const char *mess
 enum ensured unit_refuse(struct unit_pass *s, const char *reason, const char *message);
 /* Does the object have the marks of this unit? */
 bool unit_owns(const struct unit *u, const struct obj *live);
+/* It was, says the other mark; the one that a watch goes by somebody has taken off. */
+bool unit_has_lost_mark(const struct unit *u, const struct obj *live);
 /* Inventory and stored units are books of ALM, which the account of a unit may not even read. */
 struct action *unit_write_book(struct unit_pass *s, struct obj *o, int stage);
 void unit_create_book(struct unit_pass *s, struct obj *o);

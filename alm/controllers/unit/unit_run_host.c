@@ -10,7 +10,7 @@ static struct obj *run_decorate(const struct unit_pass *s, const struct unit_ent
 
 static bool run_owns(const struct unit_pass *s, const struct obj *live)
 {
-	return unit_owns(s->unit, live);
+	return unit_owns(s->unit, live) || unit_has_lost_mark(s->unit, live);
 }
 
 /* A Job does not run again for a unit that was through with all of its steps once, nor on the way

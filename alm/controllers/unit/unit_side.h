@@ -16,6 +16,7 @@
  *	 not put back, "driftedWhy": Reported|RepairRefused|RepairFought, "ailing": {object: {"ns"}}: since when,
  *	 "resumed": a process before this one has told some of it, and this one did not look yet, or
  *	 waits for what a server says to its repair,
+ *	 "looked": {"oROW"}: of what no informer shows after the attempt: it was read live since it is so,
  *	 "orphans": [{"apiVersion", "kind", "namespace", "name", "uid", "by", "since", "deleteAt",
  *	 "message"}], "orphanCount", "orphansDigest", "orphansHeld", "orphansUnknown": of unit_sweep.c,
  *	 "restored": its inventory was lost, and what it had could not be listed then and can be now: who begins

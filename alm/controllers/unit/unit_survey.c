@@ -41,11 +41,16 @@ static void load(struct unit_pass *s)
 
 /* --- live reads --- */
 
+static bool is_absent(const struct unit_entry *e)
+{
+	return e->resource && !e->live && !e->unknown;
+}
+
 static enum ensured read_absent(struct unit_pass *s)
 {
 	struct obj *rows = obj_list();
 	for (size_t i = 0; i < s->n; i++)
-		if (s->entries[i].resource && !s->entries[i].live && !s->entries[i].unknown)
+		if (is_absent(&s->entries[i]))
 			unit_survey_row(rows, arena_fmt(s->v->a, "o%zu", i), &s->entries[i]);
 	if (!obj_len(rows)) {
 		obj_unref(rows);
@@ -80,6 +85,30 @@ enum ensured unit_look_absent(struct unit_pass *s)
 	return state;
 }
 
+/* After an attempt: what was there, and no informer shows any more, was deleted, or its mark was taken off. It is read
+ * anew, once: what comes back is not asked for again, but when it goes again. */
+static enum ensured look_for_lost(struct unit_pass *s)
+{
+	const struct obj *before = obj_get(s->record, "looked");
+	struct obj *now = obj_map();
+	bool is_new = false;
+	for (size_t i = 0; i < s->n; i++) {
+		const char *row = arena_fmt(s->v->a, "o%zu", i);
+		if (!is_absent(&s->entries[i]))
+			continue;
+		is_new = is_new || !obj_has(before, row);
+		obj_set_bool(now, row, true);
+	}
+	if (obj_len(now) || before)
+		obj_set(s->record, "looked", obj_ref(now));
+	obj_unref(now);
+	if (!is_new || !view_outcome(s->v, unit_id(s, UNIT_ABSENT)))
+		return DONE;
+	unit_forget(s, UNIT_ABSENT);
+	plan_requeue_after(s->plan, NS_PER_MS);
+	return WAITING;
+}
+
 enum ensured unit_look(struct unit_pass *s)
 {
 	/* All at once: what is there already takes one look at its objects. */
@@ -90,6 +119,8 @@ enum ensured unit_look(struct unit_pass *s)
 	for (size_t i = 0; i < s->n && state == DONE; i++)
 		if (s->entries[i].unknown)
 			state = WAITING; /* the informer brings the key back */
+	if (state == DONE && !unit_record_is_open(s->record))
+		state = look_for_lost(s);
 	return state == DONE ? unit_look_absent(s) : state;
 }
 

@@ -132,6 +132,18 @@ static void test_unit_health__a_restart_makes_nothing_well(void **state)
 	unit_fixture_release(&x);
 }
 
+/* What no informer shows any more is read live before anything is said of it, or done. */
+static void look_again(struct unit_fixture *x)
+{
+	unit_fixture_pass(x);
+	assert_int_equal(view_fake_count(&x->f, ACT_APPLY), 0);
+	assert_non_null(view_fake_action(&x->f, ACT_FORGET, NULL, NULL));
+	view_fake_perform(&x->f);
+	unit_fixture_pass(x);
+	assert_int_equal(view_fake_count(&x->f, ACT_APPLY), 0);
+	view_fake_survey(&x->f);
+}
+
 static void test_unit_health__drift_that_is_left_and_drift_that_is_not(void **state)
 {
 	(void)state;
@@ -147,6 +159,7 @@ static void test_unit_health__drift_that_is_left_and_drift_that_is_not(void **st
 		if (!keeps)
 			assert_string_equal(obj_str(x.job.record, "driftedWhy"), "Reported");
 		view_fake_gone(&x.f, "ConfigMap", "default", "c0");
+		look_again(&x);
 		if (!keeps)
 			assert_string_equal(told(&x, "drifted"),
 					    "ConfigMap default/c0: it is missing; not put back: "
@@ -334,13 +347,66 @@ static void test_unit_health__what_is_there_is_not_said_to_be_missing(void **sta
 	}
 }
 
+/* The label that a watch goes by: the object is there, and is not said to be missing. */
+static void test_unit_health__a_mark_that_was_taken_off(void **state)
+{
+	(void)state;
+	for (int keeps = 0; keeps < 2; keeps++) {
+		struct unit_fixture x;
+		settled(&x, keeps);
+		set_manager(&x, "kubectl-label");
+		const char *whole = arena_strdup(x.a, unit_fixture_map(&x, "c1"));
+		CLEANUP(obj_unrefp) struct obj *o = obj_copy(view_fake_obj(&x.f, whole));
+		obj_del(obj_get_mut(obj_get_mut(o, "metadata"), "labels"), LABEL_BUNDLE);
+		for (int again = 0; again < 2; again++) {
+			view_fake_gone(&x.f, "ConfigMap", "default", "c1");
+			unit_fixture_pass(&x);
+			assert_int_equal(view_fake_count(&x.f, ACT_APPLY), 0);
+			view_fake_perform(&x.f);
+			unit_fixture_pass(&x);
+			view_fake_live_obj(&x.f, o);
+			view_fake_survey(&x.f); /* which finds it */
+			view_fake_gone(&x.f, "ConfigMap", "default", "c1");
+			unit_fixture_pass(&x);
+			assert_int_equal(view_fake_count(&x.f, ACT_APPLY), keeps);
+			const struct action *row = view_fake_action(&x.f, ACT_ROW, NULL, NULL);
+			if (keeps) {
+				assert_string_equal(row->reason, "DriftRepaired");
+				assert_string_equal(obj_str(row->body, "what"),
+						    "ConfigMap default/c1 has lost marks of ALM");
+				assert_string_equal(
+					obj_as_string(obj_at(obj_get(row->body, "paths"), 0)),
+					"metadata.labels[\"" LABEL_BUNDLE "\"]");
+				assert_string_equal(row->actor, "kubectl-label");
+			} else {
+				assert_string_equal(obj_str(x.job.record, "drifted"),
+						    "ConfigMap default/c1: marks of ALM were taken "
+						    "off it by kubectl-label; not put back: "
+						    "spec.drift is Report");
+			}
+			view_fake_live(&x.f, whole); /* put back, by whomever */
+			unit_fixture_pass(&x);
+			assert_false(obj_len(obj_get(x.job.record, "looked")));
+			assert_false(obj_has(x.job.record, "drifted"));
+		}
+		unit_fixture_release(&x);
+	}
+}
+
+#define TAKEN "; not put back: two that declare it take it from each other; take it out of one"
+
 static void test_unit_health__what_another_took_is_told(void **state)
 {
 	static const struct {
-		const char *labels, *by;
+		const char *labels, *text;
 	} rows[] = {
-		{"\"" LABEL_BUNDLE "\": \"other\"", "bundle other"},
-		{"\"" LABEL_STRATEGY "\": \"etcd-1\", \"" LABEL_APP "\": \"etcd\"", "app etcd"},
+		{"\"" LABEL_BUNDLE "\": \"other\"", "it belongs to bundle other now" TAKEN},
+		{"\"" LABEL_STRATEGY "\": \"etcd-1\", \"" LABEL_APP "\": \"etcd\"",
+		 "it belongs to app etcd now" TAKEN},
+		/* the other of its own two marks was taken off */
+		{"\"" LABEL_BUNDLE "\": \"b\"",
+		 "it is there without the marks of ALM; not put back: it may be somebody else's; "
+		 "spec.adopt: Unowned takes it over"},
 	};
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -350,11 +416,7 @@ static void test_unit_health__what_another_took_is_told(void **state)
 		x.f.view.now_ns += NS_PER_MIN;
 		refuse(&x, E_CONFLICT, "conflict with kubectl");
 		assert_string_equal(told_live(&x, rows[i].labels),
-				    arena_fmt(x.a,
-					      "ConfigMap default/c1: it belongs to %s now; not put "
-					      "back: two that declare it take it from each other; "
-					      "take it out of one",
-					      rows[i].by));
+				    arena_fmt(x.a, "ConfigMap default/c1: %s", rows[i].text));
 		unit_fixture_release(&x);
 	}
 }
@@ -430,6 +492,7 @@ int main(void)
 		cmocka_unit_test(test_unit_health__more_than_are_remembered),
 		cmocka_unit_test(test_unit_health__what_deletes_itself_is_no_drift),
 		cmocka_unit_test(test_unit_health__what_is_there_is_not_said_to_be_missing),
+		cmocka_unit_test(test_unit_health__a_mark_that_was_taken_off),
 		cmocka_unit_test(test_unit_health__what_another_took_is_told),
 		cmocka_unit_test(test_unit_health__a_fight_with_another_controller),
 	};
