@@ -56,13 +56,23 @@ static char *id_of(const char *group, const char *kind, const char *ns, const ch
 	return arena_fmt(a, "repaired:%s/%s/%s/%s", group, kind, ns ? ns : "", name);
 }
 
-int64_t repairs_wait(const struct view *v, const struct obj *o, const char *ns)
+static const struct obj *known_of(const struct view *v, const struct obj *o, const char *ns)
 {
 	struct gvk g = {"", "", ""};
 	gvk_of(o, v->a, &g);
 	const struct outcome *known =
 		view_outcome(v, id_of(g.group, g.kind, ns, meta_name(o), v->a));
-	return known ? repairs_left(known->value, v->now_ns) : 0;
+	return known ? known->value : NULL;
+}
+
+int64_t repairs_wait(const struct view *v, const struct obj *o, const char *ns)
+{
+	return repairs_left(known_of(v, o, ns), v->now_ns);
+}
+
+int64_t repairs_last(const struct view *v, const struct obj *o, const char *ns)
+{
+	return newest(known_of(v, o, ns));
 }
 
 void repairs_note(struct stash *s, const struct resource *r, const char *ns, const char *name,

@@ -24,8 +24,10 @@ struct obj *repairs_add(const struct obj *known, int64_t now_ns);
 /* When it may be put back again; 0: now. */
 int64_t repairs_left(const struct obj *known, int64_t now_ns);
 
-/* The same of an object in the view (ns NULL: it has none), and of one that a write has just put back. */
+/* The same of an object in the view (ns NULL: it has none); when it was put back last (0: never); and of one that a
+ * write has just put back. */
 int64_t repairs_wait(const struct view *v, const struct obj *o, const char *ns);
+int64_t repairs_last(const struct view *v, const struct obj *o, const char *ns);
 struct resource;
 void repairs_note(struct stash *s, const struct resource *r, const char *ns, const char *name,
 		  int64_t now_ns);

@@ -56,7 +56,16 @@ is "the mark is as it was" files "$(k get configmap b -o 'jsonpath={.metadata.la
 k label configmap b app.coreos.com/instance=other --overwrite >/dev/null
 k delete configmap b >/dev/null
 soon "what was deleted is there again" 1 value b
-has "and the log says so" "ConfigMap default/b is missing" "$(drift b)"
+missing() { drift b | grep -c "ConfigMap default/b is missing"; }
+is "and the log says so" 1 "$(missing)"
+k label configmap b --field-manager=oscar app.coreos.com/bundle- >/dev/null
+marked() { k get configmap b -o 'jsonpath={.metadata.labels.app\.coreos\.com/bundle}'; }
+soon "a mark that is taken off is put back" web marked
+has "  which is told as what it is" 'ConfigMap default/b has lost marks of ALM: metadata.labels["app.coreos.com/bundle"]' "$(drift b)"
+is "  not as missing" 1 "$(missing)"
+k delete configmap b >/dev/null
+soon "who deletes it again" 1 value b
+soon "  is told, too" 2 missing
 bundle '  drift: Report'
 soon "told to leave it" "$(synced)" state
 k patch configmap a --type=merge --field-manager=mallory -p '{"data":{"v":"3"}}' >/dev/null

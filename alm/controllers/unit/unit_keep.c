@@ -33,8 +33,10 @@ static void repair(struct unit_pass *s, const struct unit_entry *e, size_t row)
 	struct arena *a = s->v->a;
 	const struct obj *live = unit_found(s, row);
 	const char *uid = meta_uid(live);
+	/* one that is deleted again has gone another time */
 	const char *state = live ? meta_resource_version(live)
-				 : arena_fmt(a, "missing:%lld", (long long)s->job->attempt);
+				 : arena_fmt(a, "missing:%lld:%" PRId64, (long long)s->job->attempt,
+					     repairs_last(s->v, e->object, e->ns));
 	(void)tell_drift(s, e, row, "DriftRepaired", arena_fmt(a, "%s@%s", uid ? uid : "", state));
 	unit_write_object(s, e, row, 0)->repairs = true;
 }
