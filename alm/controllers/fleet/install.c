@@ -22,6 +22,8 @@
 #define NEWS_NS       NS_PER_S        /* between states of one that goes on */
 #define PROGRESS_NS   (10 * NS_PER_S) /* ... and between what it waits for */
 
+#define MADE_KEPT_NS NS_PER_HOUR /* that it was made, at least: as long as a fight is known */
+
 struct install_pass {
 	const struct view *v;
 	struct plan *plan;
@@ -302,6 +304,14 @@ static int install_forget(const struct view *v, const char *key, struct plan *pl
 
 /* --- the one that there is --- */
 
+/* Each rollout has one, which may have gone with its time: no repair. What is made once more in it is one. */
+static bool is_first(const struct install_pass *s)
+{
+	const char *id = arena_fmt(s->v->a, "install:made:%s:%s:%s", meta_uid(s->bundle), s->name,
+				   s->now.since ? s->now.since : "");
+	return s->v->ops->left(s->v->ops_arg, id, MADE_KEPT_NS, MADE_KEPT_NS) == MADE_KEPT_NS;
+}
+
 /* With the namespace, where that is not there. It is left when all are gone: others may have put things there. */
 static void create(const struct install_pass *s, struct obj *spec)
 {
@@ -314,14 +324,15 @@ static void create(const struct install_pass *s, struct obj *spec)
 		plan_requeue_after(s->plan, LOOK_AGAIN_NS);
 		return;
 	}
-	if (await_put_back(s, o) != DONE)
+	bool repairs = !is_first(s);
+	if (repairs && await_put_back(s, o) != DONE)
 		return;
 	if (!ns) {
 		struct obj *made = meta_skeleton("v1", "Namespace", NULL, INSTALL_NAMESPACE);
 		meta_set_annotation(made, ANNOTATION_MADE_BY, "alm");
 		plan_own_create(s->plan, made);
 	}
-	plan_own_create(s->plan, obj_ref(o))->repairs = true;
+	plan_own_create(s->plan, obj_ref(o))->repairs = repairs;
 }
 
 /* It cannot say what this run is: it is of another, or its story is over. */
