@@ -35,6 +35,8 @@ void bundle_slot_free(void *p)
 		arena_free(s->a);
 	if (s->job_a)
 		arena_free(s->job_a);
+	if (s->former_a)
+		arena_free(s->former_a);
 	obj_unref(s->read);
 	obj_unref(s->record);
 	obj_unref(s->source);

@@ -51,6 +51,18 @@ static void side_each(void *arg, void (*fn)(void *fn_arg, const char *key), void
 	}
 }
 
+/* The attempt is over, or another one begins: what stands on the cluster, as far as that is one unit. */
+static void keep_former(struct bundle_slot *s)
+{
+	const char *state = obj_str(s->record, "state");
+	bool stands = cstr_eq(state, "Succeeded");
+	if (!stands && (cstr_eq(state, "RolledBack") || !obj_len(obj_get(s->record, "steps"))))
+		return; /* what did before */
+	if (s->former_a)
+		arena_free(STEAL(s->former_a));
+	s->job.former = stands ? s->job.unit : NULL;
+}
+
 static void put_record(struct bundle_slot *s, struct obj *record)
 {
 	const char *state = obj_str(record, "state");
@@ -61,6 +73,8 @@ static void put_record(struct bundle_slot *s, struct obj *record)
 	obj_unref(s->record);
 	s->record = record;
 	s->job.record = record;
+	if (!unit_record_is_open(record))
+		keep_former(s);
 	notice(s);
 }
 
@@ -143,7 +157,9 @@ static void take_next(struct bundle_slot *s)
 {
 	if (!s->next)
 		return;
-	if (s->job_a)
+	if (s->job_a && s->job.former == s->job.unit)
+		s->former_a = STEAL(s->job_a);
+	else if (s->job_a)
 		arena_free(s->job_a);
 	s->job_a = STEAL(s->a);
 	s->job.unit = STEAL(s->next);
@@ -223,6 +239,7 @@ int manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there, stru
 		return error_wrap(err, "Bundle %s cannot be run", s->name);
 	if (meta_is_deleting(bundle))
 		forget_source(s, bundle);
+	keep_former(s);
 	take_next(s);
 	set_job(s, bundle, &spec);
 	if (is_there) {
@@ -233,6 +250,7 @@ int manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there, stru
 		if (bundle_state_find(obj_str(bundle, "status.state")) == BUNDLE_DEGRADED)
 			obj_set_bool(s->record, "resumed", true);
 		s->job.record = s->record;
+		keep_former(s);
 	}
 	start_units(m->bundles);
 	manager_notice_unit(m->bundles->units, s->key);

@@ -55,6 +55,7 @@ struct bundle_slot {
 	/* Run. */
 	struct unit_job job;
 	struct arena *job_a;
+	struct arena *former_a; /* of job.former; NULL: that is job.unit, or none */
 	struct obj *record, *source;
 	struct obj *steer;         /* what a person says of job.unit; NULL: nothing */
 	char job_rest[SHA256_HEX]; /* bundle_steer_rest() of the spec that it is run by */

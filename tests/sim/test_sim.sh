@@ -64,6 +64,8 @@ jobs() {
 	echo "sim__random_faults_on_what_nobody_declared --scenario sweep --runs $(((few + 4) / 5))"
 	echo "sim__random_faults_on_a_bundle --scenario bundle --runs $(((few + 1) / 2))"
 	echo "sim__a_fight_over_the_objects_of_a_bundle --scenario fight --fault none"
+	echo "sim__what_is_applied_is_kept_while_revisions_are_refused --scenario held --fault none"
+	echo "sim__random_faults_while_revisions_are_refused --scenario held --runs $(((few + 6) / 7))"
 	echo "sim__random_faults_on_a_fight --scenario fight --runs $(((few + 6) / 7))"
 	echo "sim__a_crash_at_writes_of_a_bundle_that_sweeps --scenario bundle-sweep --crash-only --writes-only --every $((every * 16))"
 	echo "sim__two_alm_run_of_one_bundle --scenario pair --runs $(((few + 4) / 5))"

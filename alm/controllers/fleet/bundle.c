@@ -44,7 +44,7 @@ struct bundle_pass {
 
 /* --- what is known --- */
 
-/* Of a spec, and of what somebody has accepted since: that is read at once. */
+/* What somebody has accepted since is read at once. */
 static const char *read_id(const struct view *v, const struct obj *o)
 {
 	const char *accepts = bundle_accepts(o);
@@ -216,17 +216,19 @@ static const char *degraded_text(const struct view *v, const struct bundle_pass 
 static const char *message_of(const struct view *v, const struct bundle_pass *s)
 {
 	const struct unit_job *job = s->now.job;
+	const char *unkept = bundle_source_unkept(s->o, &s->now, s->is);
 	switch (s->is) {
 	case BUNDLE_SOURCE_FAILED:
 	case BUNDLE_INVALID:
-		return s->invalid.code ? s->invalid.msg : s->read->msg;
+		return arena_fmt(v->a, "%s%s", s->invalid.code ? s->invalid.msg : s->read->msg,
+				 unkept);
 	case BUNDLE_STOPPED:
 	case BUNDLE_BLOCKED:
 	case BUNDLE_AWAITING_APPROVAL:
 	case BUNDLE_ROLLING_BACK:
 	case BUNDLE_ROLLED_BACK:
-		return arena_fmt(v->a, "%s: %s", text_of(job->record, "reason"),
-				 text_of(job->record, "message"));
+		return arena_fmt(v->a, "%s: %s%s", text_of(job->record, "reason"),
+				 text_of(job->record, "message"), unkept);
 	case BUNDLE_DEGRADED:
 		return degraded_text(v, s);
 	case BUNDLE_DELETING:

@@ -102,3 +102,15 @@ const char *bundle_source_held(const struct bundle_spec *b, struct arena *a)
 		a, "; " BUNDLE_PIN " holds it there: alm rollback bundle/%s --to head ends that",
 		b->name);
 }
+
+const char *bundle_source_unkept(const struct obj *bundle, const struct bundle_now *now,
+				 enum bundle_state state)
+{
+	bool waits = state == BUNDLE_SOURCE_FAILED || state == BUNDLE_INVALID ||
+		     state == BUNDLE_BLOCKED || state == BUNDLE_AWAITING_APPROVAL;
+	if (!waits || (now->job && now->job->former) ||
+	    !obj_len(obj_path(bundle, "status.history")))
+		return "";
+	return "; what is applied is not kept as declared meanwhile: ALM began anew since, or a "
+	       "rollout has changed a part of it";
+}

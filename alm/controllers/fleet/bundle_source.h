@@ -27,6 +27,10 @@ int64_t bundle_source_in(const struct outcome *read, int64_t interval_ns, int64_
 const char *bundle_source_reason(const struct outcome *read, enum bundle_source source);
 /* "COMMIT AUTHOR: SUBJECT" of a tree that was read (bundle_now.read); NULL or no commit: "". */
 const char *bundle_source_text(const struct obj *source, struct arena *a);
+/* Of a revision that is refused or cannot be read: the one that was Synced before it is not kept as declared
+ * (unit_job.former); "": it is, or there is none. */
+const char *bundle_source_unkept(const struct obj *bundle, const struct bundle_now *now,
+				 enum bundle_state state);
 /* "; FIELD holds it there", and what ends that; "": it follows its branch. */
 struct bundle_spec;
 const char *bundle_source_held(const struct bundle_spec *b, struct arena *a);

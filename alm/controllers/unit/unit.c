@@ -99,11 +99,25 @@ static void keep(struct unit_pass *s)
 		unit_keep(s);
 	if (!s->back)
 		unit_health(s);
+	if (s->stands) /* pruning and orphans are the next one's */
+		return;
 	unit_restore(s);
 	if (s->late.n && unit_prune(s) == DONE && unit_note_late(s) == DONE)
 		(void)unit_await_late(s);
 	if (s->job->sweep && !s->back)
 		unit_sweep(s);
+}
+
+/* Refused before anything of it was written, it waits for somebody: what is there is the unit before. */
+static enum ensured take_former(struct unit_pass *s)
+{
+	if (!s->job->former || s->job->deleting || !obj_flag(s->record, "refused", false) ||
+	    !cstr_eq(obj_str(s->record, "state"), "Failed") || obj_len(obj_get(s->record, "steps")))
+		return ENDED;
+	s->stands = true;
+	s->unit = s->job->former;
+	plan_hide(s->plan, s->unit->doc);
+	return DONE;
 }
 
 static int unit_run(const struct view *v, const char *key, struct plan *plan, struct error *err)
@@ -114,8 +128,8 @@ static int unit_run(const struct view *v, const char *key, struct plan *plan, st
 	struct unit_pass *s = *v->pass;
 	const char *state = obj_str(s->record, "state");
 	bool runs = cstr_eq(state, "Succeeded") || cstr_eq(state, "RolledBack");
-	if (runs && !s->job->deleting && (!s->back || unit_find_former(s) == DONE) &&
-	    unit_look(s) == DONE)
+	runs = runs && !s->job->deleting && (!s->back || unit_find_former(s) == DONE);
+	if ((runs || take_former(s) == DONE) && unit_look(s) == DONE)
 		keep(s);
 	if (!unit_record_is_open(s->record))
 		return STEP_CONTINUE;

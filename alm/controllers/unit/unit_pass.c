@@ -102,7 +102,10 @@ const char *unit_selector(const struct unit_pass *s)
 const char *unit_id(const struct unit_pass *s, const char *what)
 {
 	return arena_fmt(s->v->a, "unit:%s:%lld:%s%s", s->key, (long long)s->job->attempt,
-			 s->back ? "back:" : "", what);
+			 s->back     ? "back:"
+			 : s->stands ? "former:"
+				     : "",
+			 what);
 }
 
 /* What is said is of the unit that was to be applied, not of the way back. */

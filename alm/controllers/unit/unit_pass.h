@@ -45,9 +45,10 @@ struct unit_pass {
 	struct plan *plan;
 	const char *key;
 	const struct unit_job *job;
-	const struct unit *unit;    /* the one that is applied: job->unit, or the one before */
-	bool back;                  /* the one before it is */
-	int64_t former_ns;          /* how much longer a write of a former process may come */
+	const struct unit *unit; /* the one that is applied: job->unit, or the one before */
+	bool back;               /* the one before it is */
+	bool stands;             /* ... is there, and job->unit was refused: unit is job->former */
+	int64_t former_ns;       /* how much longer a write of a former process may come */
 	struct unit_entry *entries; /* of the document's objects */
 	bool *foreign;              /* of each: there, and nobody's or another bundle's */
 	size_t n;

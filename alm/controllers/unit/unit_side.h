@@ -48,7 +48,10 @@ bool unit_record_is_open(const struct obj *record);
 struct unit_job {
 	const struct unit *unit;
 	const struct obj *record; /* NULL: nothing was begun */
-	int64_t attempt;          /* from 1; another one than the record's: begin anew */
+	/* What stands on the cluster while this one is refused, before it has written anything: that is kept
+	 * meanwhile. NULL: nothing does, or nobody here knows (a process that began since). */
+	const struct unit *former;
+	int64_t attempt; /* from 1; another one than the record's: begin anew */
 	/* The object that this is run for; NULL: none, or it is gone. Borrowed as the job is. */
 	const struct obj *main;
 	bool watched; /* it is run for an object: when that goes in the middle, nothing more is made */

@@ -41,6 +41,27 @@ static void test_bundle_source__a_commit_is_told_in_short(void **state)
 	assert_string_equal(bundle_source_text(o, a), "0123456789ab ann: more");
 }
 
+/* Said of one that waits for another revision, and had one, where nobody knows what that is to be like. */
+static void test_bundle_source__what_is_not_kept_is_told(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	struct obj *had = obj_keep(a, obj_map()), *never = obj_keep(a, obj_map());
+	obj_set_path(had, "status.history", obj_list());
+	obj_append(obj_get_mut(obj_get_mut(had, "status"), "history"), obj_map());
+	const struct unit_job knows = {.former = (const struct unit *)had}, forgot = {0};
+	for (int i = 0; i < BUNDLE_STATES; i++) {
+		enum bundle_state s = (enum bundle_state)i;
+		bool waits = s == BUNDLE_SOURCE_FAILED || s == BUNDLE_INVALID ||
+			     s == BUNDLE_BLOCKED || s == BUNDLE_AWAITING_APPROVAL;
+		const struct bundle_now none = {0}, kept = {.job = &knows}, lost = {.job = &forgot};
+		assert_int_equal(*bundle_source_unkept(had, &none, s) != '\0', waits);
+		assert_int_equal(*bundle_source_unkept(had, &lost, s) != '\0', waits);
+		assert_string_equal(bundle_source_unkept(had, &kept, s), "");
+		assert_string_equal(bundle_source_unkept(never, &none, s), "");
+	}
+}
+
 /* Names of inventories, and a label, begin with the Bundle's. */
 static void test_bundle_source__a_name_has_a_limit(void **state)
 {
@@ -76,6 +97,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bundle_source__who_holds_the_commit),
 		cmocka_unit_test(test_bundle_source__a_commit_is_told_in_short),
+		cmocka_unit_test(test_bundle_source__what_is_not_kept_is_told),
 		cmocka_unit_test(test_bundle_source__a_name_has_a_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
