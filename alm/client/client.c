@@ -245,6 +245,12 @@ static struct obj *parse_body(struct client_call *k, struct error *err)
 	return STEAL(o);
 }
 
+bool client_is_list(const struct obj *body)
+{
+	return cstr_has_suffix(obj_str(body, "kind"), "List") ||
+	       obj_type(obj_get(body, "items")) == OBJ_LIST;
+}
+
 static void on_done(void *arg, const struct error *err)
 {
 	struct client_call *k = arg;
@@ -259,6 +265,8 @@ static void on_done(void *arg, const struct error *err)
 	else if (unreadable.code && !k->is_raw)
 		error_set(&failed, E_INTERNAL, "the server's answer cannot be used: %s",
 			  unreadable.msg);
+	else if (k->is_list && !client_is_list(body))
+		error_set(&failed, E_INTERNAL, "the server's answer is no list");
 	if (failed.code && try_again(k, err, retry_after))
 		return;
 	reply(k, body, failed.code ? &failed : NULL, retry_after,

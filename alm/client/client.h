@@ -107,6 +107,8 @@ void client_status_error(const struct obj *status, int http, struct error *ret,
 /* The next pause of a jittered back-off: base doubling (n: 0, 1, ...) up to max. */
 int64_t client_backoff(struct loop *l, unsigned n, int64_t base_ns, int64_t max_ns);
 
+/* What is none has no items, and would be taken for an empty list: all that it does not name would count as gone. */
+bool client_is_list(const struct obj *body);
 /* Does this answer to a write say that the object itself is wrong, so that it will never be taken
  * as it is? Fields that a schema lacks, an InternalError of kube-apiserver, are E_INVALID here. */
 bool client_refuses_body(const struct error *err);

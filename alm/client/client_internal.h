@@ -15,8 +15,9 @@ struct client_call {
 	TAILQ_ENTRY(client_call) link;
 	struct arena *arena; /* of the request */
 	struct transport_request request;
-	bool is_read, is_raw, is_urgent; /* is_read: it changes nothing, so it is retried */
-	bool queued, slot;               /* waits for a place; has one */
+	bool is_read, is_raw, is_list,
+		is_urgent; /* is_read: it changes nothing, so it is retried */
+	bool queued, slot; /* waits for a place; has one */
 	client_reply_fn fn;
 	void *arg;
 	int64_t timeout, deadline;

@@ -93,6 +93,7 @@ struct client_call *client_list_with(struct client *c, const struct resource *r,
 	struct client_call *k = call_new(c, "GET", o ? o : &no_options, fn, arg);
 	const char *path = resource_path(r, ns, NULL, NULL, k->arena);
 	k->request.target = *query ? arena_fmt(k->arena, "%s?%s", path, query) : path;
+	k->is_list = true;
 	add_header(k, "Accept", o && o->metadata_only ? METADATA_ACCEPT : "application/json");
 	return client_call_start(k);
 }

@@ -56,7 +56,7 @@ static void keep_former(struct bundle_slot *s)
 {
 	const char *state = obj_str(s->record, "state");
 	bool stands = cstr_eq(state, "Succeeded");
-	if (!stands && (cstr_eq(state, "RolledBack") || !obj_len(obj_get(s->record, "steps"))))
+	if (!stands && (cstr_eq(state, "RolledBack") || !obj_flag(s->record, "begun", false)))
 		return; /* what did before */
 	if (s->former_a)
 		arena_free(STEAL(s->former_a));

@@ -108,8 +108,9 @@ const char *bundle_source_unkept(const struct obj *bundle, const struct bundle_n
 {
 	bool waits = state == BUNDLE_SOURCE_FAILED || state == BUNDLE_INVALID ||
 		     state == BUNDLE_BLOCKED || state == BUNDLE_AWAITING_APPROVAL;
-	if (!waits || (now->job && now->job->former) ||
-	    !obj_len(obj_path(bundle, "status.history")))
+	enum bundle_run run = now->job ? bundle_run_of(now->job->record) : RUN_NONE;
+	bool known = run == RUN_DONE || run == RUN_WENT_BACK || (now->job && now->job->former);
+	if (!waits || known || !obj_len(obj_path(bundle, "status.history")))
 		return "";
 	return "; what is applied is not kept as declared meanwhile: ALM began anew since, or a "
 	       "rollout has changed a part of it";

@@ -111,8 +111,7 @@ static void keep(struct unit_pass *s)
 /* Refused before anything of it was written, it waits for somebody: what is there is the unit before. */
 static enum ensured take_former(struct unit_pass *s)
 {
-	if (!s->job->former || s->job->deleting || !obj_flag(s->record, "refused", false) ||
-	    !cstr_eq(obj_str(s->record, "state"), "Failed") || obj_len(obj_get(s->record, "steps")))
+	if (!s->job->former || s->job->deleting || !unit_record_is_refused(s->record))
 		return ENDED;
 	s->stands = true;
 	s->unit = s->job->former;

@@ -256,6 +256,8 @@ enum ensured unit_heed_abort(struct unit_pass *s)
 enum ensured unit_roll_out(struct unit_pass *s)
 {
 	const char *why = NULL, *told = unit_told(s, "abort");
+	if (!s->back)
+		obj_set_bool(s->record, "begun", true);
 	enum ensured state = unit_walk(s, &why);
 	if (told && (state == ENDED || !is_under_way(s)))
 		return turn_back_aborted(s, told);

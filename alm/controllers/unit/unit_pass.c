@@ -15,6 +15,12 @@ bool unit_record_is_open(const struct obj *record)
 	return cstr_eq(state, "Running") || cstr_eq(state, "RollingBack");
 }
 
+bool unit_record_is_refused(const struct obj *record)
+{
+	return cstr_eq(obj_str(record, "state"), "Failed") && obj_flag(record, "refused", false) &&
+	       !obj_flag(record, "begun", false);
+}
+
 static enum ensured end(struct unit_pass *s, const char *state, const char *reason,
 			const char *message)
 {

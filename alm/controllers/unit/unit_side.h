@@ -11,6 +11,7 @@
  *	 "digest", "run", "steps": {"GROUP/STEP": {"state": InProgress|Finished|Failed, "since",
  *	 "reason", "message", "trouble": what a server says to its writes}}, "hooks": [...],
  *	 "kept": [texts], "pruned": n, "returned": [texts],
+ *	 "begun": something of it, or of what it prunes, may have been written,
  *	 "waits": what holds a delete, "waitsSinceNs",
  *	 "unhealthy": what was ready and is not since a while, "drifted": what is not as declared and is
  *	 not put back, "driftedWhy": Reported|RepairRefused|RepairFought, "ailing": {object: {"ns"}}: since when,
@@ -44,6 +45,8 @@ struct unit_sweep {
 
 /* Running or RollingBack: the attempt goes on. */
 bool unit_record_is_open(const struct obj *record);
+/* It was refused, and nothing but its inventory was written before: what was there is there. */
+bool unit_record_is_refused(const struct obj *record);
 
 struct unit_job {
 	const struct unit *unit;

@@ -65,7 +65,7 @@ static void test_client__paths_and_bodies_of_the_verbs(void **state)
 		.uid = "u1", .resource_version = "7", .propagation = "Background"};
 	const char *base = "/apis/g.io/v1/namespaces/ns/widgets";
 	fake_answer(f.fake, "GET", "/apis/g.io/v1/namespaces/ns/widgets/a", 200, "{}");
-	fake_answer(f.fake, "GET", "/api/v1/nodes?limit=5", 200, "{}");
+	fake_answer(f.fake, "GET", "/api/v1/nodes?limit=5", 200, "{\"items\":[]}");
 	fake_answer(f.fake, "POST", "/apis/g.io/v1/namespaces/ns/widgets?fieldManager=alm", 201,
 		    "{}");
 	fake_answer(f.fake, "PUT", "/apis/g.io/v1/namespaces/ns/widgets/a/status?fieldManager=alm",
@@ -94,6 +94,34 @@ static void test_client__paths_and_bodies_of_the_verbs(void **state)
 			       "\"propagationPolicy\":\"Background\"}"));
 	obj_unref(o);
 	teardown(&f);
+}
+
+/* What is said to be well and is no list is not taken for an empty one. */
+static void test_client__an_answer_that_is_no_list_is_refused(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *body;
+		bool ok;
+	} rows[] = {
+		{"{\"kind\":\"NodeList\",\"apiVersion\":\"v1\",\"items\":null}", true},
+		{"{\"kind\":\"PartialObjectMetadataList\",\"metadata\":{}}", true},
+		{"{\"items\":[]}", true},
+		{"{}", false},
+		{"{\"items\":{}}", false},
+		{"{\"kind\":\"Node\",\"metadata\":{\"resourceVersion\":\"5\"}}", false},
+		{"{\"kind\":\"Status\",\"status\":\"Failure\",\"code\":401}", false},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+		setup(&f);
+		fake_answer(f.fake, "GET", "/api/v1/nodes", 200, rows[i].body);
+		client_list(f.client, &nodes, NULL, "", on_reply, &f);
+		loop_fake_settle(f.loop);
+		if (f.n != 1 || f.err.code != (rows[i].ok ? 0 : E_INTERNAL))
+			fail_msg("row %zu: %d %s", i, f.err.code, f.err.msg);
+		teardown(&f);
+	}
 }
 
 static void test_client__a_status_becomes_an_error(void **state)
@@ -385,6 +413,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_client__paths_and_bodies_of_the_verbs),
+		cmocka_unit_test(test_client__an_answer_that_is_no_list_is_refused),
 		cmocka_unit_test(test_client__a_status_becomes_an_error),
 		cmocka_unit_test(
 			test_client__a_field_that_the_kind_has_not_is_no_error_of_the_server),
