@@ -7,6 +7,8 @@
 set -u
 # shellcheck source=tests/e2e/lib.sh
 . tests/e2e/lib.sh
+# shellcheck source=tests/e2e/controllers.sh
+. tests/e2e/controllers.sh
 if [ "$(id -u)" != 0 ] || ! command -v skopeo >/dev/null || ! command -v docker-registry >/dev/null; then
 	echo "ok 1 - a newcomer # SKIP chroot needs root, and there must be skopeo and docker-registry"
 	echo 1..1
@@ -78,6 +80,7 @@ pod=$!
 step 3 "deployment.apps/alm-controller applied"
 leader() { k get lease alm-controller -n alm-system -o 'jsonpath={.spec.holderIdentity}' 2>/dev/null | cut -c1-4; }
 soon "what its image holds leads" "alm." leader
+soon "and is ready, which a simulated Pod is before" served definitions
 
 # A repository of charts.
 timeout 60 sh -c "until [ -d $root/var/lib/alm/catalog ]; do sleep 0.1; done"
@@ -116,6 +119,7 @@ if [ -x "$helm" ]; then
 else
 	for what in "helm installs it, too" "who says how it is upgraded then" "and it goes"; do skip "$what" "no helm"; done
 fi
-code "kubectl alone installs it" 0 "deployment.apps/alm-controller created" k apply -f deploy/manifests/alm.yaml
+own_manifest >"$dir/alm.yaml"
+code "kubectl alone installs it" 0 "deployment.apps/alm-controller created" k apply -f "$dir/alm.yaml"
 code "and it goes, too" 0 "Namespace alm-system deleted" "$alm_bin" uninstall --from-cluster --with-log
 finish

@@ -20,7 +20,7 @@ part() { # NAME COMMAND...
 	"$ALM" uninstall --from-cluster --keep-apps --with-log $insecure >/dev/null 2>&1 || failed=1
 	kubectl delete crd etcds.etcd.coreos.com --ignore-not-found --timeout=60s >/dev/null || failed=1
 	kubectl delete namespace etcd etcd-com-tectonic-storage foo coreos-website --ignore-not-found --timeout=120s >/dev/null || failed=1
-	kubectl wait --for=delete namespace/alm-system --timeout=120s >/dev/null 2>&1 || failed=1
+	kubectl wait --for=delete namespace/alm-system persistentvolume/alm-log --timeout=120s >/dev/null 2>&1 || failed=1
 	echo "# $name: $((SECONDS - began)) s"
 }
 # shellcheck disable=SC2317 # part runs it

@@ -94,6 +94,14 @@ server_start() {
 
 on_cluster() { [ -n "${ALM_TEST_CLUSTER:-}" ]; }
 has_policies() { k api-resources --api-group=admissionregistration.k8s.io -o name | grep -q validatingadmissionpolicies; } # since Kubernetes 1.30
+# The manifest that kubectl alone applies; before 1.30 as the README has it made, in the tree.
+own_manifest() {
+	if has_policies; then
+		cat deploy/manifests/alm.yaml
+	else
+		"$alm_bin" template alm deploy/charts/alm -n alm-system --set createNamespace=true --kube-version 1.29
+	fi
+}
 
 # alm up; or alm controller on the real cluster whose kubeconfig ALM_TEST_CLUSTER is, and that may be written to.
 cluster_start() {
@@ -126,7 +134,7 @@ cluster_again() {
 }
 
 # Without ALM: alm server, or the real cluster, with a volume for its log as one without a provisioner needs it, which goes at the
-# end with each THING; makes_volume: the script makes it, on the $node of
+# end with each THING, as soon as nothing uses it; makes_volume: the script makes it, on the $node of
 # first_node. $insecure: what alm has to be told of it.
 bare_cluster() {
 	if [ -n "${ALM_TEST_CLUSTER:-}" ]; then
@@ -138,7 +146,7 @@ bare_cluster() {
 		server_start
 	fi
 	insecure=$(grep -q 'insecure-skip-tls-verify: true' "$KUBECONFIG" && echo --insecure-skip-tls-verify)
-	trap 'ended; [ -z "${of_cluster:-}" ] || k delete "${of_cluster[@]}" --ignore-not-found >/dev/null; up_stop; rm -rf "$dir"' EXIT
+	trap 'ended; [ -z "${of_cluster:-}" ] || k delete "${of_cluster[@]}" --ignore-not-found --wait=false >/dev/null; up_stop; rm -rf "$dir"' EXIT
 }
 # The name that a kubelet gives its node, where there are simulated nodes, or none.
 first_node() {

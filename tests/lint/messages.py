@@ -21,10 +21,10 @@ ASSIGN = re.compile(r"(?<![.>\w])(\w+) = ([^;]*);")
 MAY = {
     "alm/audit/row_text.c: add_message": "shows digests with fewer digits",
     "alm/audit/row_text.c: transition": "does not show the version twice",
-    "alm/cli/app/cmd_approve.c: approver_told": "a name that a ValidatingAdmissionPolicy or webhook can say in its message alone",
     "alm/cli/app/cmd_diff.c: print_findings": "shows the rule in a column of its own, not twice",
     "alm/cli/app/overview.c: add_available": "UpgradeAvailable has a version and a time in one text, to be shown apart",
     "alm/client/client.c: is_no_field": "Kubernetes answers 500 without any reason",
+    "alm/controllers/app/approval_review.c: approval_review_wants": "a name that a ValidatingAdmissionPolicy or webhook can say in its message alone",
     "alm/controllers/apptype/app_metrics.c: judged_resource": "shows the resource as a label",
     "alm/controllers/fleet/install_of.c: add_row": "shows of a step's message the line of one object",
     "alm/controllers/fleet/install_of.c: why_of": "shows of a step's message the line of one object",

@@ -7,6 +7,7 @@
 #include "alm/cli/app/bundle_ask.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
+#include "alm/controllers/app/approval_review.h"
 #include "alm/obj/meta.h"
 
 /* A server with deploy/approver.yaml wants the approver's name and compares it with who he is to
@@ -22,14 +23,10 @@ static void name_approver(const struct app_session *a, struct obj *patch)
  * the patch another one now? */
 static bool approver_told(const struct error *err, struct obj *patch)
 {
-	static const char before[] = "spec.approvedBy must be \"";
-	const char *name = strstr(err->msg, before);
-	const char *end = name ? strchr(name + strlen(before), '"') : NULL;
-	if (!end || obj_str(patch, "spec.approvedBy"))
+	struct str user = approval_review_wants(err->msg);
+	if (!user.len || obj_str(patch, "spec.approvedBy"))
 		return false;
-	name += strlen(before);
-	CLEANUP(xfreep) char *user = str_dup((struct str){name, (size_t)(end - name)});
-	obj_set_path(patch, "spec.approvedBy", obj_string(user));
+	obj_set_path(patch, "spec.approvedBy", obj_stringn(user));
 	return true;
 }
 

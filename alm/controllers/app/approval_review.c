@@ -7,6 +7,7 @@
 
 #define REASON_MAX 1024
 #define UID_MAX    256
+#define WANTS      "spec.approvedBy must be \""
 
 /* What an approval is of; absent is empty. */
 static const char *text(const struct obj *o, const char *path)
@@ -50,8 +51,7 @@ static struct obj *refusal(const struct obj *before, const struct obj *after, co
 	bool kept = is_kept(before, after);
 	bool same_name = kept && has_same(before, after, "spec.approvedBy");
 	if (approves(after) && !same_name && !cstr_eq(by, user))
-		return obj_stringf("an approval is of the user who gives it: spec.approvedBy must "
-				   "be \"%.*s\"",
+		return obj_stringf("an approval is of the user who gives it: " WANTS "%.*s\"",
 				   REASON_MAX, user);
 	if (!approves(after) && *by)
 		return obj_string("spec.approvedBy without spec.approved: leave it out");
@@ -107,4 +107,14 @@ int approval_review(const struct obj *review, struct obj **ret, struct error *er
 		response_of(uid, refusal(obj_get(q, "oldObject"), obj_get(q, "object"), user)));
 	*ret = answer;
 	return 0;
+}
+
+struct str approval_review_wants(const char *message)
+{
+	const char *name = strstr(message, WANTS);
+	const char *end = name ? strchr(name + strlen(WANTS), '"') : NULL;
+	if (!end)
+		return STR_NONE;
+	name += strlen(WANTS);
+	return (struct str){name, (size_t)(end - name)};
 }

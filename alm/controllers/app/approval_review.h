@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "alm/base/error.h"
+#include "alm/base/str.h"
 #include "alm/obj/obj.h"
 
 /* Of a review: the object that is written, of which the API server takes 3 MiB; the one of before, of which
@@ -20,5 +21,8 @@
 /* *ret: the review with its response, owned. E_INVALID: it is no review of a write of an
  * InstallStrategy, and so gets no verdict. */
 int approval_review(const struct obj *review, struct obj **ret, struct error *err);
+/* Whom a refusal of it or of approver.yaml, with what an API server puts before it, wants in
+ * spec.approvedBy; borrowed; empty: it wants nobody there. */
+struct str approval_review_wants(const char *message);
 
 #endif

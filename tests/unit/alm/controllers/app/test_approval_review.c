@@ -144,6 +144,34 @@ static void test_approval_review__of_nothing_else_there_is_a_verdict(void **stat
 	assert_no_review_with("u-1", uid);
 }
 
+static void assert_wants(const char *message, const char *want)
+{
+	struct str is = approval_review_wants(message);
+	assert_int_equal(is.len, strlen(want));
+	assert_memory_equal(is.len ? is.ptr : want, want, is.len);
+}
+
+#define BY_WEBHOOK "admission webhook \"approvals.opinstaller.coreos.com\" denied the request: "
+#define BY_POLICY                                                                   \
+	"installstrategies.opinstaller.coreos.com \"a-1\" is forbidden: "           \
+	"ValidatingAdmissionPolicy 'approver.opinstaller.coreos.com' with binding " \
+	"'approver.opinstaller.coreos.com' denied request: "
+
+static void test_approval_review__a_refusal_says_who_is_wanted(void **state)
+{
+	(void)state;
+	assert_wants(BY_WEBHOOK NOT_ALICE, "alice");
+	assert_wants(BY_POLICY NOT_ALICE, "alice");
+	assert_wants(BY_WEBHOOK "spec.approvedBy must be \"system:serviceaccount:a:b\"",
+		     "system:serviceaccount:a:b");
+	assert_wants("", "");
+	assert_wants("installstrategies \"a-1\" not found", "");
+	assert_wants(BY_WEBHOOK "spec.approvedBy without spec.approved: leave it out", "");
+	assert_wants("spec.approvedBy must be \"\"", "");
+	assert_wants("spec.approvedBy must be \"a name that was cut o", "");
+	assert_wants("spec.approvedBy must be ", "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +179,7 @@ int main(void)
 		cmocka_unit_test(test_approval_review__what_was_approved_stays_so_as_it_is),
 		cmocka_unit_test(test_approval_review__a_blocked_version_takes_no_new_one),
 		cmocka_unit_test(test_approval_review__of_nothing_else_there_is_a_verdict),
+		cmocka_unit_test(test_approval_review__a_refusal_says_who_is_wanted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
