@@ -294,11 +294,8 @@ static void on_page(void *arg, const struct client_reply *reply)
 	}
 	const char *rv = obj_str(reply->body, "metadata.resourceVersion");
 	const char *token = obj_str(reply->body, "metadata.continue");
-	if (!client_is_list(reply->body))
-		error_set(&err, E_INTERNAL, "the answer to a list of %s is none",
-			  i->config.resource.plural);
-	else if (!rv || !*rv)
-		error_set(&err, E_INTERNAL, "list of %s without a resourceVersion",
+	if (!rv || !*rv || !client_is_list(reply->body))
+		error_set(&err, E_INTERNAL, "list of %s without a resourceVersion, or none",
 			  i->config.resource.plural);
 	else if (goes_back(i, rv))
 		error_set(&err, E_UNAVAILABLE,
