@@ -42,15 +42,17 @@ UNWIND := $(if $(SANITIZE),,-fno-asynchronous-unwind-tables)
 # What runs once per command, per answer of a person or per change of an app is small; what runs per byte, row or request is fast.
 # alm/engine and alm/client wait for a server and for the log's disk. Of the folders that SMALL_OF names most is fast: of the log what
 # appends and verifies, of CEL what evaluates, of io what every request goes through.
-SMALL_OF := $(addprefix alm/audit/,anchor audit_anchor disk_watch export gap kept prune query redact restored) \
+SMALL_OF := $(addprefix alm/audit/,anchor audit_anchor changes disk_watch export gap kept prune query redact restored verify_notes \
+	verify_report) $(addprefix alm/base/,file pubkey visible) \
 	$(addprefix alm/io/,address beneath curl_lib data_dir db_copy db_open jsonnet jws metrics own_ca process program quota sandbox \
-	serving_cert sql tls) $(addprefix alm/apiserver/,admit apiserver collection converting health modern mutation object_meta options patching pods \
-	registry resource_quotas route status waiting) \
+	serving_cert sql tls transport_curl transport_local) $(addprefix alm/apiserver/,admit apiserver collection converting health modern mutation object_meta options patching pods \
+	registry resource_quotas route status waiting wire/json_fault) crds/legacy \
 	$(addprefix alm/obj/cel/cel_,authorizer check fn format l message net o parse q rules t) \
-	$(addprefix alm/obj/query/,field json rbac wait) $(addprefix alm/obj/schema/schema_,check compile fault shape) \
+	$(addprefix alm/obj/query/,field json rbac wait) $(addprefix alm/obj/schema/,api_words schema_check schema_compile schema_fault schema_shape) \
 	$(addprefix alm/obj/,patch/patch_strategic regex/regex_c regex/regex_parse yaml_print) \
-	$(addprefix catalog/resolve/resolve_,doc record relax replay) installers/access installers/release \
-	installers/tmpl/failure $(addprefix installers/value/,date zone)
+	$(addprefix catalog/resolve/,resolve_change resolve_claims resolve_deps resolve_doc resolve_exclude resolve_package resolve_record \
+	resolve_relax resolve_replay resolve_resources resolve_when solve_explain) catalog/weburl \
+	$(addprefix installers/,access hooks manifest release render tmpl/failure tmpl/lex tmpl/pars tmpl/structs) $(addprefix installers/value/,date zone)
 SMALL := $(SMALL_OF:%=%%) $(addsuffix /%,alm/cli alm/client alm/engine alm/main alm/controllers alm/live alm/render alm/source alm/sources \
 	alm/unit $(addprefix alm/apiserver/,admission auth docs kinds loops) catalog/gate catalog/index catalog/lint catalog/trust \
 	installers/chart installers/format installers/jsonschema installers/tmpl/fn)

@@ -144,34 +144,12 @@ static void service_validate(struct mutation *m, struct field_errors *e)
 {
 	if (!m->is_status)
 		services_validate(m->resource, m->after, m->before, m->head, e);
-	const char *name = obj_str(m->after, "spec.externalName");
-	if (!m->is_status && e->n == 0 && name && *name &&
-	    !cstr_eq(obj_str(m->after, "spec.type"), "ExternalName"))
-		request_warn(m->r,
-			     "spec.externalName is ignored when spec.type is not \"ExternalName\"");
-}
-
-static void node_validate(struct mutation *m, struct field_errors *e)
-{
-	const char *id = obj_str(m->after, "spec.externalID");
-	if (!m->is_status && e->n == 0 && id && *id)
-		request_warn(m->r, "spec.externalID: this field is deprecated, and is unused by "
-				   "Kubernetes");
 }
 
 static void request_validate(struct mutation *m, struct field_errors *e)
 {
 	if (m->head)
 		check_decision(e, m->after, m->before, !m->is_status);
-}
-
-static void driver_validate(struct mutation *m, struct field_errors *e)
-{
-	if (e->n == 0 && obj_len(obj_path(m->after, "spec.tokenRequests")) &&
-	    !obj_path(m->after, "spec.serviceAccountTokenInSecrets"))
-		request_warn(m->r, "spec.serviceAccountTokenInSecrets is unset; if supported by "
-				   "this CSI driver, set to true to prevent possible logging of "
-				   "tokens in volume attributes");
 }
 
 /* A Job finds its Pods by its uid, and these labels are theirs and, if it has none, its own. */
@@ -251,7 +229,6 @@ static void aggregation_validate(struct mutation *m, struct field_errors *e)
 static void pod_late(struct mutation *m)
 {
 	limits_apply(m);
-	admit_pod_late(m);
 	if (m->head || m->whole)
 		return;
 	obj_set_path(m->after, "status.phase", obj_string("Pending"));
@@ -373,7 +350,7 @@ static const struct {
 	{"", "services", NULL, service_late, service_validate},
 	{"", "events", NULL, event_late, event_validate},
 	{"", "limitranges", range_default, NULL, NULL},
-	{"", "nodes", admit_node_default, admit_node_late, node_validate},
+	{"", "nodes", admit_node_default, admit_node_late, NULL},
 	{"", "persistentvolumeclaims", NULL, admit_claim_late, NULL},
 	{"", "persistentvolumes", NULL, admit_volume_late, NULL},
 	{"", "pods", admit_pod_default, pod_late, pod_validate},
@@ -400,7 +377,7 @@ static const struct {
 	{"apps", "controllerrevisions", NULL, admit_revision_late, NULL},
 	{"discovery.k8s.io", "endpointslices", NULL, admit_slice_late, NULL},
 	{"scheduling.k8s.io", "priorityclasses", NULL, admit_priority_late, NULL},
-	{"storage.k8s.io", "csidrivers", NULL, admit_driver_late, driver_validate},
+	{"storage.k8s.io", "csidrivers", NULL, admit_driver_late, NULL},
 	{RBAC_GROUP, "clusterroles", NULL, NULL, aggregation_validate},
 	{APPROVAL_GROUP, APPROVAL_PLURAL, approval_default, NULL, approval_validate},
 	{CRD_GROUP, "customresourcedefinitions", crd_default_of, crd_late, crd_validate_of},

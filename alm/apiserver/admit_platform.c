@@ -164,11 +164,12 @@ static bool tolerates(const struct obj *list, const char *key)
 	return false;
 }
 
-void admit_pod_late(struct mutation *m)
+void admit_tolerations(struct mutation *m)
 {
 	static const char *const keys[] = {"node.kubernetes.io/not-ready",
 					   "node.kubernetes.io/unreachable"};
-	if (m->is_status || (m->r->subresource && *m->r->subresource) || (m->head && m->whole))
+	if (*m->resource->group || !cstr_eq(m->resource->plural, "pods") || m->is_status ||
+	    (m->r->subresource && *m->r->subresource) || (m->head && m->whole))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
 		const struct obj *list = obj_path(m->after, "spec.tolerations");

@@ -8,8 +8,6 @@
 void admit_pod_default(struct mutation *m);
 void admit_node_default(struct mutation *m);
 void admit_node_late(struct mutation *m);
-/* Of a Pod that its node leaves in time (DefaultTolerationSeconds). */
-void admit_pod_late(struct mutation *m);
 void admit_slice_late(struct mutation *m);
 void admit_claim_late(struct mutation *m);
 void admit_volume_late(struct mutation *m);
@@ -23,5 +21,8 @@ void admit_driver_late(struct mutation *m);
 void admit_daemon_default(struct mutation *m);
 void admit_daemon_late(struct mutation *m);
 void admit_template_late(struct mutation *m);
+
+/* Of a Pod that its node leaves in time (DefaultTolerationSeconds); of others nothing. Before webhooks are asked. */
+void admit_tolerations(struct mutation *m);
 
 #endif

@@ -1,6 +1,7 @@
 /* limits: see limits.h. What a range says is in kinds/limit_range.h. */
 #include "alm/apiserver/limits.h"
 
+#include "alm/apiserver/admission/class.h"
 #include "alm/apiserver/admission/priority.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/defaults.h"
@@ -57,11 +58,13 @@ const char *limits_template_fault(struct apiserver *s, const char *ns, const str
 	if (obj_type(template) != OBJ_MAP)
 		return NULL;
 	if (!range_at(s, ns, 0) && !quotas_has(s, ns) &&
-	    check_is_empty(obj_get(template, "spec"), "priorityClassName"))
+	    check_is_empty(obj_get(template, "spec"), "priorityClassName") &&
+	    !obj_path(template, "spec.runtimeClassName"))
 		return NULL;
 	struct obj *pod = obj_keep(a, obj_copy(template));
 	defaults_set(pod, "", "pods");
 	const char *why = priority_set(s, pod, a);
+	why = why ? why : class_missing(s, pod, a);
 	const struct obj *range = range_at(s, ns, 0);
 	for (size_t i = 1; range; range = range_at(s, ns, i++))
 		limit_range_apply(range, pod);

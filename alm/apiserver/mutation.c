@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/apiserver/admission/class.h"
 #include "alm/apiserver/admission/hooks.h"
 #include "alm/apiserver/admission/policies.h"
 #include "alm/apiserver/admission/priority.h"
@@ -12,6 +13,7 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/crd.h"
+#include "alm/apiserver/kinds/warn.h"
 #include "alm/apiserver/limits.h"
 #include "alm/apiserver/object_meta.h"
 #include "alm/apiserver/resource_quotas.h"
@@ -129,6 +131,17 @@ struct field_errors *mutation_errors(struct request *r)
 	return e;
 }
 
+/* w: none so far. The server's own writers are told nothing. */
+static void warn(struct mutation *m, struct field_errors *w)
+{
+	if (m->kind->flags & KIND_CUSTOM || m->is_status || m->whole || *m->r->subresource)
+		return;
+	warn_of(w, m->resource->group, m->resource->plural, m->after, m->before);
+	for (size_t i = 0; i < w->n; i++)
+		request_warn(m->r, "%s%s%s", w->items[i].path, *w->items[i].path ? ": " : "",
+			     w->items[i].message);
+}
+
 int mutation_validate(struct mutation *m, struct error *err)
 {
 	struct field_errors *e = mutation_errors(m->r);
@@ -139,16 +152,18 @@ int mutation_validate(struct mutation *m, struct error *err)
 		if (e->n == 0)
 			schema_validate_rules(m->kind->schema, m->after, m->before, e);
 	}
-	if (e->n == 0)
+	if (e->n == 0) {
+		warn(m, e);
 		return 0;
+	}
 	/* A name that is missing has one cause, whatever else is wrong (golden G32). */
 	return fail_invalid(m->r, m->kind->group, m->kind->kind, meta_name(m->after), e, err);
 }
 
 int mutation_admission(struct mutation *m, struct error *err)
 {
-	if (limits_check(m, err) < 0 || priority_check(m, err) < 0 || policies_check(m, err) < 0 ||
-	    hooks_validate(m, err) < 0 || quotas_check(m, err) < 0)
+	if (limits_check(m, err) < 0 || priority_check(m, err) < 0 || class_check(m, err) < 0 ||
+	    policies_check(m, err) < 0 || hooks_validate(m, err) < 0 || quotas_check(m, err) < 0)
 		return -err->code;
 	return 0;
 }

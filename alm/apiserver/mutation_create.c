@@ -1,6 +1,7 @@
 /* mutation_create: an object that is not there yet. */
 #include "alm/apiserver/mutation_internal.h"
 
+#include "alm/apiserver/admission/class.h"
 #include "alm/apiserver/admission/hooks.h"
 #include "alm/apiserver/admission/priority.h"
 #include "alm/apiserver/admit.h"
@@ -106,7 +107,7 @@ static int create_mutated(struct mutation *m, struct error *err)
 	mutation_keep_status(m);
 	object_meta_create(m->kind, m->after, m->r->fixed.uid, request_now(m->r));
 	admit_default(m);
-	return priority_admit(m, err);
+	return priority_admit(m, err) < 0 ? -err->code : class_admit(m, err);
 }
 
 int mutation_create(struct mutation *m, struct error *err)
@@ -134,7 +135,7 @@ int mutation_create(struct mutation *m, struct error *err)
 	admit_default(m);
 	if (!m->keep_managers && mutation_track(m, NULL, m->opt.manager, "", err) < 0)
 		return -err->code;
-	if (priority_admit(m, err) < 0 || create_mutated(m, err) < 0)
+	if (priority_admit(m, err) < 0 || class_admit(m, err) < 0 || create_mutated(m, err) < 0)
 		return -err->code;
 	if (create_late(m, err) < 0 || mutation_validate(m, err) < 0 ||
 	    mutation_admission(m, err) < 0)

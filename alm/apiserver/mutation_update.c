@@ -1,6 +1,7 @@
 /* mutation_update: another state of an object: identity, revision, what an endpoint may change. */
 #include "alm/apiserver/mutation_internal.h"
 
+#include "alm/apiserver/admission/class.h"
 #include "alm/apiserver/admission/hooks.h"
 #include "alm/apiserver/admission/priority.h"
 #include "alm/apiserver/admit.h"
@@ -224,7 +225,7 @@ int mutation_update(struct mutation *m, struct error *err)
 	if (!m->keep_managers &&
 	    mutation_track(m, m->before, m->opt.manager, m->r->subresource, err) < 0)
 		return -err->code;
-	if (priority_admit(m, err) < 0 || update_mutated(m, err) < 0 ||
+	if (priority_admit(m, err) < 0 || class_admit(m, err) < 0 || update_mutated(m, err) < 0 ||
 	    check_finalizers(m, err) < 0)
 		return -err->code;
 	bump_generation(m);

@@ -103,7 +103,7 @@ static const struct default_rule claim_rules[] = {{"spec.volumeMode", "\"Filesys
 
 /* --- pods --- */
 
-/* "latest", or no tag and no digest, is pulled every time. */
+/* "latest", or no tag and no digest, is pulled every time; what is no name of an image is not. */
 static const char *pull_policy(const char *image)
 {
 	const char *slash = strrchr(image, '/'), *base = slash ? slash + 1 : image;
@@ -254,9 +254,32 @@ static void set_job_spec(struct obj *spec)
 
 /* --- what rows cannot say --- */
 
+/* What listens in the network of the node has its port there. */
+static void set_host_ports(struct obj *spec, const char *of)
+{
+	struct obj *list = default_list(spec, of);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		struct obj *c = obj_at_mut(list, i);
+		struct obj *ports = obj_type(c) == OBJ_MAP ? default_list(c, "ports") : NULL;
+		for (size_t k = 0; k < obj_len(ports); k++) {
+			struct obj *port = obj_at_mut(ports, k);
+			const struct obj *is = obj_get(port, "containerPort");
+			if (is && obj_i64(port, "hostPort", 0) == 0)
+				obj_set(port, "hostPort", obj_ref(is));
+		}
+	}
+}
+
 static void set_own_pod(struct obj *o)
 {
-	set_pod(default_map(o, "spec"), true);
+	struct obj *spec = default_map(o, "spec");
+	set_pod(spec, true);
+	if (obj_i64(spec, "terminationGracePeriodSeconds", 0) < 0)
+		obj_set_int(spec, "terminationGracePeriodSeconds", 1);
+	if (!obj_flag(spec, "hostNetwork", false))
+		return;
+	set_host_ports(spec, "containers");
+	set_host_ports(spec, "initContainers");
 }
 
 static void set_workload(struct obj *o)

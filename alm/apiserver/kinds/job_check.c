@@ -8,6 +8,7 @@
 #include "alm/apiserver/kinds/pod_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/loops/cron.h"
+#include "alm/obj/meta.h"
 #include "alm/obj/query/selector.h"
 
 #define INDEXED_PARALLEL_MAX 100000
@@ -159,10 +160,26 @@ static void check_job_selector(struct field_errors *e, const struct obj *o)
 		e->items[i].is_of_text = true; /* what was said of it before is forgiven */
 }
 
+/* The Pod of the last index is called so. */
+static void check_index_name(struct field_errors *e, const struct obj *o)
+{
+	const char *name = meta_name(o);
+	int64_t n = obj_i64(o, "spec.completions", 0);
+	if (!name || n <= 0 || !cstr_eq(obj_str(o, "spec.completionMode"), "Indexed"))
+		return;
+	const char *last = arena_fmt(e->arena, "%s-%lld", name, (long long)n - 1);
+	if (name_fault(NAME_DNS_LABEL, str_of(last)))
+		check_invalid_text(
+			e, "metadata.name", name,
+			arena_fmt(e->arena,
+				  "will not able to create pod with invalid DNS label: %s", last));
+}
+
 void check_job(struct field_errors *e, const struct obj *o)
 {
 	check_spec(e, "spec", obj_get(o, "spec"));
 	check_job_selector(e, o);
+	check_index_name(e, o);
 }
 
 static void check_schedule(struct field_errors *e, const char *schedule, bool has_zone)

@@ -41,19 +41,19 @@
 /* POST only, answered at once, nothing is stored. */
 #define REVIEW(g, v, k, plural_, singular_, flags_) \
 	ROW(g, v, k, plural_, singular_, NONE, NONE, VERB_CREATE, (flags_) | KIND_VIRTUAL)
-#define REPLICAS(g, v, k, plural_, singular_, short_)       \
-	{.group = (g),                                      \
-	 .version = (v),                                    \
-	 .kind = (k),                                       \
-	 .list_kind = k "List",                             \
-	 .plural = (plural_),                               \
-	 .singular = (singular_),                           \
-	 .short_names = (short_),                           \
-	 .categories = ALL,                                 \
-	 .verbs = VERB_ALL,                                 \
-	 .flags = NS | SCALE | GEN | UNCOND | KIND_STORAGE, \
-	 .storage_version = (v),                            \
-	 .spec_replicas_path = ".spec.replicas",            \
+#define REPLICAS(g, v, k, plural_, singular_, short_, flags_)          \
+	{.group = (g),                                                 \
+	 .version = (v),                                               \
+	 .kind = (k),                                                  \
+	 .list_kind = k "List",                                        \
+	 .plural = (plural_),                                          \
+	 .singular = (singular_),                                      \
+	 .short_names = (short_),                                      \
+	 .categories = ALL,                                            \
+	 .verbs = VERB_ALL,                                            \
+	 .flags = NS | SCALE | GEN | UNCOND | KIND_STORAGE | (flags_), \
+	 .storage_version = (v),                                       \
+	 .spec_replicas_path = ".spec.replicas",                       \
 	 .status_replicas_path = ".status.replicas"}
 
 #define AUTHN  "authentication.k8s.io"
@@ -99,11 +99,11 @@ static const struct kind builtin[] = {
 	KIND("", "v1", "PersistentVolume", "persistentvolumes", "persistentvolume", LIST("pv"), NONE, CLUS | STAT | UNCOND | ALONE | LAST),
 	{.group = "", .version = "v1", .kind = "Pod", .list_kind = "PodList", .plural = "pods",
 	 .singular = "pod", .short_names = LIST("po"), .categories = ALL, .verbs = VERB_ALL,
-	 .flags = NS | STAT | UNCOND | LAST | KIND_STORAGE, .storage_version = "v1",
+	 .flags = NS | STAT | GEN | UNCOND | LAST | KIND_STORAGE, .storage_version = "v1",
 	 .selectable = LIST("spec.nodeName", "spec.restartPolicy", "spec.schedulerName",
 			    "spec.serviceAccountName", "status.phase")},
 	KIND("", "v1", "PodTemplate", "podtemplates", "podtemplate", NONE, NONE, NS | GEN | UNCOND),
-	REPLICAS("", "v1", "ReplicationController", "replicationcontrollers", "replicationcontroller", LIST("rc")),
+	REPLICAS("", "v1", "ReplicationController", "replicationcontrollers", "replicationcontroller", LIST("rc"), 0),
 	KIND("", "v1", "ResourceQuota", "resourcequotas", "resourcequota", LIST("quota"), NONE, NS | STAT | UNCOND),
 	{.group = "", .version = "v1", .kind = "Secret", .list_kind = "SecretList", .plural = "secrets",
 	 .singular = "secret", .verbs = VERB_ALL, .flags = NS | UNCOND | LAST | KIND_STORAGE,
@@ -129,9 +129,9 @@ static const struct kind builtin[] = {
 
 	KIND("apps", "v1", "ControllerRevision", "controllerrevisions", "controllerrevision", NONE, NONE, NS | UNCOND | LAST),
 	KIND("apps", "v1", "DaemonSet", "daemonsets", "daemonset", LIST("ds"), ALL, NS | STAT | GEN | UNCOND),
-	REPLICAS("apps", "v1", "Deployment", "deployments", "deployment", LIST("deploy")),
-	REPLICAS("apps", "v1", "ReplicaSet", "replicasets", "replicaset", LIST("rs")),
-	REPLICAS("apps", "v1", "StatefulSet", "statefulsets", "statefulset", LIST("sts")),
+	REPLICAS("apps", "v1", "Deployment", "deployments", "deployment", LIST("deploy"), 0),
+	REPLICAS("apps", "v1", "ReplicaSet", "replicasets", "replicaset", LIST("rs"), 0),
+	REPLICAS("apps", "v1", "StatefulSet", "statefulsets", "statefulset", LIST("sts"), LABEL),
 
 	{.group = AUDIT, .version = "v1alpha1", .kind = "AuditRecord",
 	 .list_kind = "AuditRecordList", .plural = "auditrecords", .singular = "auditrecord",

@@ -26,7 +26,7 @@ static void check_nodes(struct field_errors *e, const char *path, const struct o
 		const char *at = check_at(e, check_below(e, path, PREFERRED), i);
 		check_weight(e, at, obj_at(list, i));
 		check_node_term(e, check_below(e, at, "preference"),
-				obj_get(obj_at(list, i), "preference"));
+				obj_get(obj_at(list, i), "preference"), true);
 	}
 }
 

@@ -7,7 +7,7 @@
 
 /* of_node: a term of nodes, whose labels may also be numbers. */
 static void check_expression(struct field_errors *e, const char *path, const struct obj *x,
-			     bool of_node)
+			     bool of_node, bool any)
 {
 	const char *op = check_text(x, "operator"), *at = check_below(e, path, "values");
 	const struct obj *values = obj_get(x, "values");
@@ -31,7 +31,7 @@ static void check_expression(struct field_errors *e, const char *path, const str
 				   "not a valid selector operator");
 	}
 	check_qualified(e, check_below(e, path, "key"), check_text(x, "key"));
-	for (size_t i = 0; i < obj_len(values) && !field_errors_full(e); i++) {
+	for (size_t i = 0; !any && i < obj_len(values) && !field_errors_full(e); i++) {
 		const char *v = obj_as_string(obj_at(values, i));
 		check_named(e, check_at(e, at, i), NAME_LABEL_VALUE, v ? v : "");
 	}
@@ -52,7 +52,7 @@ void check_label_selector(struct field_errors *e, const char *path, const struct
 	const struct obj *list = obj_get(selector, "matchExpressions");
 	check_label_map(e, check_below(e, path, "matchLabels"), obj_get(selector, "matchLabels"));
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
-		check_expression(e, check_at(e, at, i), obj_at(list, i), false);
+		check_expression(e, check_at(e, at, i), obj_at(list, i), false, false);
 }
 
 /* Of a node its name. */
@@ -79,12 +79,12 @@ static void check_field(struct field_errors *e, const char *path, const struct o
 	}
 }
 
-void check_node_term(struct field_errors *e, const char *path, const struct obj *term)
+void check_node_term(struct field_errors *e, const char *path, const struct obj *term, bool any)
 {
 	const struct obj *list = obj_get(term, "matchExpressions");
 	const char *at = check_below(e, path, "matchExpressions");
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
-		check_expression(e, check_at(e, at, i), obj_at(list, i), true);
+		check_expression(e, check_at(e, at, i), obj_at(list, i), true, any);
 	list = obj_get(term, "matchFields");
 	at = check_below(e, path, "matchFields");
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
@@ -98,5 +98,5 @@ void check_node_selector(struct field_errors *e, const char *path, const struct 
 	if (!obj_len(terms))
 		check_required(e, at, "must have at least one node selector term");
 	for (size_t i = 0; i < obj_len(terms) && !field_errors_full(e); i++)
-		check_node_term(e, check_at(e, at, i), obj_at(terms, i));
+		check_node_term(e, check_at(e, at, i), obj_at(terms, i), false);
 }
