@@ -15,6 +15,7 @@
 #include "alm/apiserver/kinds/builtin_check.h"
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/kinds/defaults.h"
+#include "alm/apiserver/kinds/event_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/limit_range.h"
 #include "alm/apiserver/kinds/own_crd.h"
@@ -82,13 +83,7 @@ static void event_late(struct mutation *m)
 
 static void event_validate(struct mutation *m, struct field_errors *e)
 {
-	const char *ns = obj_str(m->after, "involvedObject.namespace");
-	bool fits = ns && *ns ? cstr_eq(ns, m->ns) : cstr_eq(m->ns, "default");
-	/* Events of nodes and the like may also stand in kube-system. */
-	if (!fits && !(!(ns && *ns) && cstr_eq(m->ns, "kube-system")))
-		field_errors_add(e, FIELD_INVALID, "involvedObject.namespace",
-				 "Invalid value: \"%s\": does not match event.namespace",
-				 ns ? ns : "");
+	check_event(e, m->after, m->before, *m->kind->group != '\0');
 }
 
 static bool same(const struct obj *a, const struct obj *b)
@@ -157,6 +152,7 @@ static void job_late(struct mutation *m)
 {
 	struct obj *o = m->after;
 	const char *uid = meta_uid(o);
+	admit_template_late(m);
 	if (m->head || !m->name || strlen(m->name) > 63 || !uid ||
 	    obj_flag(o, "spec.manualSelector", false))
 		return;
@@ -229,6 +225,7 @@ static void aggregation_validate(struct mutation *m, struct field_errors *e)
 static void pod_late(struct mutation *m)
 {
 	limits_apply(m);
+	admit_pod_late(m);
 	if (m->head || m->whole)
 		return;
 	obj_set_path(m->after, "status.phase", obj_string("Pending"));
@@ -370,7 +367,11 @@ static const struct {
 	{"apps", "replicasets", NULL, admit_template_late, NULL},
 	{"apps", "statefulsets", NULL, admit_template_late, NULL},
 	{"", "replicationcontrollers", NULL, admit_template_late, NULL},
+	{"batch", "cronjobs", NULL, admit_cron_late, admit_cron_validate},
+	{"", "podtemplates", NULL, admit_pod_template_late, NULL},
 	{"batch", "jobs", NULL, job_late, NULL},
+	{"resource.k8s.io", "resourceclaims", NULL, NULL, admit_device_validate},
+	{"resource.k8s.io", "resourceclaimtemplates", NULL, NULL, admit_device_validate},
 	{"certificates.k8s.io", "certificatesigningrequests", NULL, admit_request_late,
 	 request_validate},
 	{"coordination.k8s.io", "leases", NULL, admit_lease_late, NULL},

@@ -2,9 +2,11 @@
 #include "alm/apiserver/admit_platform.h"
 
 #include "alm/apiserver/auth/auth.h"
+#include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/volume_check.h"
 #include "alm/base/clock.h"
+#include "alm/io/zones.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
@@ -81,15 +83,11 @@ static void drop_new(struct mutation *m, const char *path)
 		obj_del_path(m->after, path);
 }
 
-/* The same of a template of Pods. */
-void admit_template_late(struct mutation *m)
+/* How containers end, the same. */
+static void drop_signals(struct mutation *m, const char *at)
 {
-	static const char at[] = "spec.template.spec.containers";
 	const struct obj *list = obj_path(m->after, at);
 	CLEANUP(obj_unrefp) struct obj *out = NULL;
-	if (m->is_status)
-		return;
-	drop_new(m, "spec.template.spec.schedulingGroup");
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const struct obj *was = obj_at(obj_path(m->before, at), i);
 		if (!obj_path(obj_at(list, i), "lifecycle.stopSignal") ||
@@ -102,6 +100,35 @@ void admit_template_late(struct mutation *m)
 	}
 	if (out)
 		obj_set_path(m->after, at, obj_ref(out));
+}
+
+static void drop_of_pod(struct mutation *m, const char *spec)
+{
+	if (m->is_status || m->whole || *m->r->subresource)
+		return;
+	drop_new(m, arena_fmt(m->r->arena, "%s.schedulingGroup", spec));
+	drop_signals(m, arena_fmt(m->r->arena, "%s.containers", spec));
+	drop_signals(m, arena_fmt(m->r->arena, "%s.initContainers", spec));
+}
+
+void admit_pod_late(struct mutation *m)
+{
+	drop_of_pod(m, "spec");
+}
+
+void admit_cron_late(struct mutation *m)
+{
+	drop_of_pod(m, "spec.jobTemplate.spec.template.spec");
+}
+
+void admit_pod_template_late(struct mutation *m)
+{
+	drop_of_pod(m, "template.spec");
+}
+
+void admit_template_late(struct mutation *m)
+{
+	drop_of_pod(m, "spec.template.spec");
 }
 
 void admit_lease_late(struct mutation *m)
@@ -309,4 +336,44 @@ void admit_request_late(struct mutation *m)
 			obj_set_path(m->after, path, obj_ref(v));
 	}
 	disown_spec(m->after);
+}
+
+/* --- what only the server can judge --- */
+
+static bool has_zone(const char *name)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 20);
+	struct str bytes;
+	return zones_read(NULL, a, str_of(name), &bytes) == 0 ||
+	       zones_read(NULL, a, STR("UTC"), &bytes) < 0; /* nothing to judge by */
+}
+
+void admit_cron_validate(struct mutation *m, struct field_errors *e)
+{
+	static const char at[] = "spec.timeZone";
+	const char *is = obj_str(m->after, at), *was = obj_str(m->before, at);
+	if (!is || m->is_status || cstr_eq(is, was))
+		return;
+	if (!*is)
+		check_invalid_text(e, at, is, "timeZone must be nil or non-empty string");
+	else if (!has_zone(is))
+		check_invalid_text(e, at, is, arena_fmt(e->arena, "unknown time zone %s", is));
+}
+
+void admit_device_validate(struct mutation *m, struct field_errors *e)
+{
+	bool of_template = cstr_eq(m->resource->plural, "resourceclaimtemplates");
+	const struct obj *list = obj_path(m->after, of_template ? "spec.spec.devices.requests"
+								: "spec.devices.requests");
+	struct head *h = store_find(m->r->server->store, "", "namespaces", "", m->ns);
+	const char *may =
+		h ? meta_label(head_obj_hot(h), "resource.kubernetes.io/admin-access") : NULL;
+	for (size_t i = 0; !m->head && i < obj_len(list); i++)
+		if (obj_flag(obj_at(list, i), "exactly.adminAccess", false) &&
+		    !cstr_eq(may, "true"))
+			check_forbidden(
+				e, arena_fmt(e->arena, "spec.devices.requests[%zu].adminAccess", i),
+				"admin access to devices requires the "
+				"`resource.kubernetes.io/admin-access: true` label on the "
+				"containing namespace");
 }

@@ -4,6 +4,7 @@
 #define ALM_APISERVER_ADMIT_PLATFORM_H
 
 #include "alm/apiserver/mutation.h"
+#include "alm/obj/field_error.h"
 
 void admit_pod_default(struct mutation *m);
 void admit_node_default(struct mutation *m);
@@ -20,7 +21,15 @@ void admit_lease_late(struct mutation *m);
 void admit_driver_late(struct mutation *m);
 void admit_daemon_default(struct mutation *m);
 void admit_daemon_late(struct mutation *m);
+/* Without fields of features that are off. */
+void admit_pod_late(struct mutation *m);
+void admit_cron_late(struct mutation *m);
+void admit_pod_template_late(struct mutation *m);
 void admit_template_late(struct mutation *m);
+
+/* What only the server can judge: is there a zone of that name, may devices be asked for in this namespace? */
+void admit_cron_validate(struct mutation *m, struct field_errors *e);
+void admit_device_validate(struct mutation *m, struct field_errors *e);
 
 /* Of a Pod that its node leaves in time (DefaultTolerationSeconds); of others nothing. Before webhooks are asked. */
 void admit_tolerations(struct mutation *m);

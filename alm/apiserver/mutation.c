@@ -54,22 +54,16 @@ int mutation_init(struct mutation *m, struct request *r, const char *ns, const c
 int mutation_fits_url(const struct mutation *m, const struct obj *o, struct error *err)
 {
 	const char *name = meta_name(o), *ns = meta_namespace(o);
+	if (ns && *m->ns && !cstr_eq(ns, m->ns))
+		return fail_code(
+			m->r, E_BADREQUEST, err,
+			"the namespace of the provided object does not match the namespace "
+			"sent on the request");
 	if (name && !cstr_eq(name, m->name))
 		return fail_code(
 			m->r, E_BADREQUEST, err,
 			"the name of the object (%s) does not match the name on the URL (%s)", name,
 			m->name);
-	if (ns && *m->ns && !cstr_eq(ns, m->ns) && !m->is_put)
-		return fail_code(
-			m->r, E_BADREQUEST, err,
-			"the namespace of the provided object does not match the namespace "
-			"sent on the request");
-	if (ns && *m->ns && !cstr_eq(ns, m->ns))
-		return fail_code(
-			m->r, E_BADREQUEST, err,
-			"the namespace of the object (%s) does not match the namespace on the "
-			"request (%s)",
-			ns, m->ns);
 	return 0;
 }
 
@@ -157,7 +151,7 @@ int mutation_validate(struct mutation *m, struct error *err)
 		return 0;
 	}
 	/* A name that is missing has one cause, whatever else is wrong (golden G32). */
-	return fail_invalid(m->r, m->kind->group, m->kind->kind, meta_name(m->after), e, err);
+	return fail_invalid(m->r, m->resource->group, m->kind->kind, meta_name(m->after), e, err);
 }
 
 int mutation_admission(struct mutation *m, struct error *err)

@@ -214,21 +214,24 @@ static int check_config(struct mutation *m, struct obj *config, struct apply_req
 	return 0;
 }
 
-static int config_revision(struct mutation *m, struct obj *config, struct error *err)
+/* Which object is meant; "": any. */
+struct stated {
+	const char *rv, *uid;
+};
+
+/* Who owns what is judged in front of it. */
+static int check_stated(struct mutation *m, const struct stated *s, struct error *err)
 {
-	const char *rv = meta_resource_version(config), *uid = meta_uid(config);
-	if (uid && *uid && !m->head)
+	const char *rv = s->rv, *uid = s->uid;
+	if (*uid && !m->head)
 		return fail_conflict(m->r, m->name, err,
 				     "uid mismatch: the provided object specified uid %s, and no "
 				     "existing object was found",
 				     uid);
-	if (rv && *rv && mutation_reads_revision(m, rv, err) < 0)
+	if (*rv && mutation_reads_revision(m, rv, err) < 0)
 		return -err->code;
-	bool stale = rv && *rv && m->head && !cstr_eq(rv, meta_resource_version(m->stored));
-	if (stale)
-		return fail_modified(m->r, m->name, err);
-	obj_del_path(config, "metadata.resourceVersion");
-	return 0;
+	bool stale = *rv && m->head && !cstr_eq(rv, meta_resource_version(m->stored));
+	return stale ? fail_modified(m->r, m->name, err) : 0;
 }
 
 /* kubectl may go back to apply on the client's side: the annotation that it left there says what is
@@ -270,8 +273,14 @@ int patching_server_side(struct mutation *m, struct error *err)
 		.now_ns = request_now(r),
 		.bytes_max = STORE_VALUE_BYTES_MAX,
 	};
-	if (check_config(m, config, &q, err) < 0 || config_revision(m, config, err) < 0)
+	if (check_config(m, config, &q, err) < 0)
 		return -err->code;
+	if (m->head && cstr_eq(m->resource->plural, "certificatesigningrequests"))
+		obj_del(config, "spec"); /* what was asked for stays, and nobody owns it */
+	const char *rv = meta_resource_version(config), *uid = meta_uid(config);
+	const struct stated stated = {rv ? arena_strdup(r->arena, rv) : "",
+				      uid ? arena_strdup(r->arena, uid) : ""};
+	obj_del_path(config, "metadata.resourceVersion");
 	if (object_meta_coerce(config, NULL, NULL, &inner) < 0)
 		return fail_code(r, E_BADREQUEST, err, "%s", inner.msg);
 	if (apply_merge(&q, &conflicts, &merged, &inner) < 0) {
@@ -280,6 +289,8 @@ int patching_server_side(struct mutation *m, struct error *err)
 		return fail_code(r, inner.code, err, "%s", inner.msg);
 	}
 	m->after = obj_keep(r->arena, merged);
+	if (check_stated(m, &stated, err) < 0)
+		return -err->code;
 	update_last_applied(m, config);
 	m->keep_managers = true;
 	m->is_apply = true;

@@ -171,6 +171,14 @@ static void set_account_secrets(struct obj *o)
 	}
 }
 
+/* All of it may be left out. */
+static void set_driver(struct obj *o)
+{
+	if (default_is_absent(obj_get(o, "spec")))
+		obj_set(o, "spec", obj_map());
+	defaults_apply(o, driver_rules);
+}
+
 /* clang-format off */
 static const struct default_kind kinds[] = {
 	{"",      "endpoints",              NULL,             set_endpoints},
@@ -185,7 +193,7 @@ static const struct default_kind kinds[] = {
 	{"resource.k8s.io", "resourceclaims", NULL,           set_claim},
 	{"resource.k8s.io", "resourceclaimtemplates", NULL,   set_claim_template},
 	{"scheduling.k8s.io", "priorityclasses", NULL,        set_priority},
-	{"storage.k8s.io", "csidrivers",    driver_rules,     NULL},
+	{"storage.k8s.io", "csidrivers",    NULL,             set_driver},
 	{"storage.k8s.io", "storageclasses", NULL,            set_class},
 };
 /* clang-format on */

@@ -96,10 +96,20 @@ static void check_path(struct field_errors *e, const char *at, const struct obj 
 
 static void check_host(struct field_errors *e, const char *path, const char *host)
 {
-	const char *fault =
-		host && *host != '*' ? name_fault(NAME_DNS_SUBDOMAIN, str_of(host)) : NULL;
-	if (fault)
-		field_errors_add(e, FIELD_INVALID, path, "Invalid value: \"%s\": %s", host, fault);
+	static const char wild[] =
+		"a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS "
+		"subdomain, which must consist of lower case alphanumeric characters, '-' or '.' "
+		"and end with an alphanumeric character (e.g. '*.example.com', regex used for "
+		"validation is "
+		"'\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+	bool any = host && strchr(host, '*'), below = cstr_has_prefix(host, "*.");
+	const char *name = below ? host + 2 : host;
+	if (!host)
+		return;
+	if (!any)
+		check_named(e, path, NAME_DNS_SUBDOMAIN, host);
+	else if (!below || name_fault(NAME_DNS_SUBDOMAIN, str_of(name)))
+		check_invalid_text(e, path, host, wild);
 }
 
 static void check_tls(struct field_errors *e, const struct obj *tls)

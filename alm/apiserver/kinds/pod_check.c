@@ -57,7 +57,10 @@ static void check_claims(const struct volumes *v)
 	for (size_t i = 0; i < obj_len(v->claims); i++) {
 		const char *path = at(v->e, v->path, "volumes", i);
 		const char *name = obj_str(obj_at(v->claims, i), "metadata.name");
-		if (name)
+		size_t before = v->e->n;
+		if (name && *name)
+			check_named(v->e, check_below(v->e, path, "name"), NAME_DNS_LABEL, name);
+		if (name && v->e->n == before)
 			(void)map_set(v->good, name, NULL);
 		if (name && *name)
 			continue;

@@ -10,18 +10,4 @@
 void warn_of(struct field_errors *w, const char *group, const char *plural, const struct obj *o,
 	     const struct obj *before);
 
-/* --- for warn.c alone --- */
-
-/* why, as it stands. */
-void warn_add(struct field_errors *w, const char *path, const char *why);
-/* Of an amount of bytes that is none. */
-void warn_of_fraction(struct field_errors *w, const char *path, const struct obj *amounts,
-		      const char *name);
-/* Of the terms of a node selector; values: of what they compare with, too. */
-void warn_of_term(struct field_errors *w, const char *path, const struct obj *term, bool values);
-/* What is said of the key of a label of nodes; NULL: nothing. */
-const char *warn_of_label(const char *key);
-/* A Pod (prefix "") or a template (prefix "spec.template."). */
-void warn_of_pod(struct field_errors *w, const char *prefix, const struct obj *pod);
-
 #endif

@@ -1,8 +1,8 @@
-/* warn_pod: what is told of Pods and templates of them; see warn.h. */
+/* warn_pod: what is told of Pods and templates of them; see warn_parts.h. */
 #include <string.h>
 
 #include "alm/apiserver/kinds/field_check.h"
-#include "alm/apiserver/kinds/warn.h"
+#include "alm/apiserver/kinds/warn_parts.h"
 #include "alm/base/arena.h"
 #include "alm/obj/meta.h"
 

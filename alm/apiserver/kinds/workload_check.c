@@ -280,7 +280,21 @@ void check_stateful_set(struct field_errors *e, const struct obj *o)
 	for (size_t i = 0; i < obj_len(claims); i++)
 		check_claim_spec(e, arena_fmt(e->arena, "spec.volumeClaimTemplates[%zu].spec", i),
 				 obj_get(obj_at(claims, i), "spec"));
-	check_template(e, o, "StatefulSet");
+	/* What its controller says is not judged. */
+	struct obj *named = obj_keep(e->arena, obj_copy(o));
+	obj_del_path(named, "spec.template.spec.hostname");
+	obj_del_path(named, "spec.template.spec.subdomain");
+	check_template(e, named, "StatefulSet");
+}
+
+/* They may not change, so what they say is not judged again. */
+static void drop_claims(struct field_errors *e)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < e->n; i++)
+		if (!cstr_has_prefix(e->items[i].path, "spec.volumeClaimTemplates["))
+			e->items[n++] = e->items[i];
+	e->n = n;
 }
 
 void stateful_set_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
@@ -298,6 +312,7 @@ void stateful_set_kept(struct field_errors *e, const struct obj *o, const struct
 		obj_del(was, may[i]);
 		obj_del(is, may[i]);
 	}
+	drop_claims(e);
 	if (!obj_equal(was, is))
 		field_errors_add(
 			e, FIELD_FORBIDDEN, "spec",

@@ -94,6 +94,25 @@ static struct schema *list_node(const struct api_field *f)
 	return s;
 }
 
+/* Where it is missing it is "", by which items of lists are told apart. The name of a LocalObjectReference, its first field, is
+ * optional and one, too. */
+static bool is_required_text(const struct api_field *f)
+{
+	return f->shape == API_STRING && f->marks == 0 && !*api_text(f->default_json) &&
+	       (f->flags & API_REQUIRED ||
+		(f->number == 1 && strcmp(api_text(f->name), "name") == 0));
+}
+
+static struct schema *required_text(void)
+{
+	static struct schema *node;
+	if (!node) {
+		node = new_node(SCHEMA_STRING);
+		node->default_value = obj_string("");
+	}
+	return node;
+}
+
 static struct schema *field_node(const struct api_field *f)
 {
 	struct schema *s;
@@ -109,6 +128,8 @@ static struct schema *field_node(const struct api_field *f)
 			f->flags & (API_REQUIRED | API_ALWAYS) && !(f->flags & API_OMITTED);
 		return s;
 	}
+	if (is_required_text(f))
+		return required_text();
 	struct schema *plain = element_node(f);
 	bool is_time = f->shape == API_TIME || f->shape == API_MICRO_TIME;
 	bool always = (f->shape == API_STRUCT && !(f->marks & API_POINTER)) ||

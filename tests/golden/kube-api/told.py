@@ -4,10 +4,10 @@ from classes and from the network of the node. tests/unit/alm/apiserver/admissio
 1.36, without a controller manager. What a Go map has in another order each time stands alone here."""
 import time
 
-from recorder import JSON, MERGE, ask
+from recorder import APPLY, JSON, MERGE, ask
 
 NS = '/namespaces/default/'
-PODS, MAPS = '/api/v1' + NS + 'pods', '/apis/networking.k8s.io/v1'
+PODS = '/api/v1' + NS + 'pods'
 DRY = '?dryRun=All'
 SPREAD = {'maxSkew': 1, 'topologyKey': 'x', 'whenUnsatisfiable': 'DoNotSchedule'}
 TERM = {'topologyKey': 'x'}
@@ -125,8 +125,8 @@ for spec in ({'runtimeClassName': 'heavy'}, {'runtimeClassName': 'heavy', 'overh
              {'runtimeClassName': 'plain'}, {'runtimeClassName': 'plain', 'overhead': {'cpu': '1'}}, {'overhead': {'cpu': '1'}}, {'runtimeClassName': 'none'},
              {'runtimeClassName': 'heavy', 'nodeSelector': {'x.io/a': 'c'}}, {'runtimeClassName': 'heavy', 'nodeSelector': {'z': 'c'}, 'tolerations': [T]}):
     ask('POST', PODS + DRY, pod(**spec), JSON, ('spec.overhead', 'spec.nodeSelector', 'spec.tolerations'))
-STORAGE, INGRESS = '/apis/storage.k8s.io/v1/storageclasses', '/apis/networking.k8s.io/v1/ingressclasses'
 A_CLAIM = {'metadata': {'name': 'v'}, 'spec': {'accessModes': ['ReadWriteOnce'], 'resources': {'requests': {'storage': '1Gi'}}}}
+STORAGE, INGRESS = '/apis/storage.k8s.io/v1/storageclasses', '/apis/networking.k8s.io/v1/ingressclasses'
 NAMED = dict(A_CLAIM, spec=dict(A_CLAIM['spec'], storageClassName=''))
 
 
@@ -147,3 +147,70 @@ for path in (STORAGE, INGRESS):
         ask('DELETE', path + '/' + name)
 for name in ('heavy', 'plain'):
     ask('DELETE', RUNTIME + '/' + name)
+
+# --- who is meant, and how it is applied ---
+MAPS = '/api/v1' + NS + 'configmaps'
+A_MAP = {'kind': 'ConfigMap', 'apiVersion': 'v1'}
+ask('POST', MAPS, {'metadata': {'name': 'told'}})
+for meta in ({'name': 'told', 'namespace': 'other'}, {'name': 'x', 'namespace': 'other'}, {'name': 'x'}, {}):
+    ask('PUT', MAPS + '/told' + DRY, {'metadata': meta})
+for meta in ({'name': None}, {'name': 'x'}, {'namespace': 'x'}):
+    ask('PATCH', MAPS + '/told' + DRY, {'metadata': meta}, MERGE)
+ask('PATCH', MAPS + '/told' + DRY + '&fieldManager=a', dict(A_MAP, metadata={}), APPLY)
+ask('PATCH', MAPS + '/told?fieldManager=a', dict(A_MAP, metadata={'name': 'told'}, data={'a': 'b'}), APPLY)
+for data in ('b', 'c'):  # whose it is is told in front of a revision that is none
+    ask('PATCH', MAPS + '/told' + DRY + '&fieldManager=b', dict(A_MAP, metadata={'name': 'told', 'resourceVersion': 'x'}, data={'a': data}), APPLY)
+ask('DELETE', MAPS + '/told')
+DEPLOY = '/apis/apps/v1' + NS + 'deployments/told' + DRY + '&fieldManager=m'
+for key in ('env', 'volumeMounts', 'ports'):  # items without their keys
+    ask('PATCH', DEPLOY, {'kind': 'Deployment', 'apiVersion': 'apps/v1', 'metadata': {'name': 'told'}, 'spec': {
+        'selector': SELECTOR, 'template': dict(TEMPLATE, spec={'containers': [dict(C, **{key: [{}]})]})}}, APPLY)
+for key in ('imagePullSecrets', 'volumes', 'hostAliases', 'containers'):
+    ask('PATCH', DEPLOY, {'kind': 'Deployment', 'apiVersion': 'apps/v1', 'metadata': {'name': 'told'}, 'spec': {
+        'selector': SELECTOR, 'template': dict(TEMPLATE, spec=dict({'containers': [C]}, **{key: [{}]}))}}, APPLY)
+
+# --- events, zones, devices, names of hosts ---
+EVENTS, MODERN = '/api/v1' + NS + 'events', '/apis/events.k8s.io/v1' + NS + 'events'
+T, P1 = '2020-01-01T00:00:00.123456Z', {'kind': 'Pod', 'name': 'p', 'namespace': 'default'}
+L = 'x' * 129
+for event in ({}, {'eventTime': T}, {'eventTime': T, 'reportingComponent': 'x/y z', 'reportingInstance': L, 'action': L, 'reason': L, 'message': 'x' * 1025},
+              {'eventTime': T, 'reportingComponent': 'x/y', 'reportingInstance': 'x', 'action': 'x', 'reason': 'x', 'involvedObject': dict(P1, namespace='x')}):
+    ask('POST', EVENTS + DRY, dict({'metadata': {'name': 'told'}, 'involvedObject': P1}, **event))
+EVENT = {'metadata': {'name': 'told'}, 'regarding': P1, 'eventTime': T, 'reportingController': 'a.b/c', 'reportingInstance': 'i', 'action': 'a', 'reason': 'r',
+         'type': 'Normal', 'note': 'n'}
+for event in ({'metadata': {'name': 'told'}, 'regarding': P1}, {'metadata': {'name': 'told'}, 'regarding': P1, 'eventTime': T}, dict(EVENT, series={}),
+              dict(EVENT, type='X', deprecatedCount=1, deprecatedFirstTimestamp=T, deprecatedLastTimestamp=T, deprecatedSource={'host': 'h'})):
+    ask('POST', MODERN + DRY, event)
+ask('POST', MODERN, EVENT)
+ask('PUT', MODERN + '/told' + DRY, dict(EVENT, note='m', type='Warning', reason='q'))
+for event in ({'series': {'count': 2, 'lastObservedTime': T}}, {'series': {'count': 0}}, {'reportingController': 'z', 'eventTime': '2021' + T[4:]}):
+    ask('PATCH', MODERN + '/told' + DRY, event, MERGE)
+ask('PATCH', EVENTS + '/told' + DRY, {'reportingComponent': 'z', 'reason': 'y'}, MERGE)
+ask('DELETE', MODERN + '/told')
+for zone in ('Europe/Berlin', 'Europe/Berln', 'v1', '', 'Etc/UTC'):
+    ask('POST', '/apis/batch/v1' + NS + 'cronjobs' + DRY, {'metadata': {'name': 'told'}, 'spec': {
+        'schedule': '* * * * *', 'timeZone': zone, 'jobTemplate': {'spec': {'template': {'spec': {'containers': [C], 'restartPolicy': 'Never'}}}}}})
+CLAIMED = {'devices': {'requests': [{'name': 'r', 'exactly': {'deviceClassName': 'c', 'adminAccess': True}}]}}
+ask('POST', '/api/v1/namespaces', {'metadata': {'name': 'told-admin', 'labels': {'resource.kubernetes.io/admin-access': 'true'}}})
+for ns in ('default', 'told-admin'):
+    ask('POST', '/apis/resource.k8s.io/v1/namespaces/%s/resourceclaims' % ns + DRY, {'metadata': {'name': 'told'}, 'spec': CLAIMED})
+    ask('POST', '/apis/resource.k8s.io/v1/namespaces/%s/resourceclaimtemplates' % ns + DRY, {'metadata': {'name': 'told'}, 'spec': {'spec': CLAIMED}})
+for host in ('*', '*.a.b', '*a.b', 'a.*.b', 'A.b', 'a.b'):
+    ask('POST', INGRESSES, {'metadata': {'name': 'told'}, 'spec': dict(BACK, ingressClassName='x', rules=[{'host': host}], tls=[{'hosts': [host], 'secretName': host}])})
+ask('POST', INGRESSES.split('?')[0], {'metadata': {'name': 'told'}, 'spec': dict(BACK, ingressClassName='x')})
+for host in ('A', 'a.b'):
+    ask('PATCH', INGRESSES.replace('?', '/told/status?'), {'status': {'loadBalancer': {'ingress': [{'hostname': host}]}}}, MERGE)
+ask('DELETE', INGRESSES.replace(DRY, '/told'))
+SETS = '/apis/apps/v1' + NS + 'statefulsets'
+for more, claim in (({'hostname': 'A.b', 'subdomain': 'X'}, 'd'), ({}, '50%')):
+    ask('POST', SETS + DRY, {'metadata': {'name': 'told'}, 'spec': {'selector': SELECTOR, 'serviceName': 's', 'template': dict(TEMPLATE, spec=dict(
+        more, containers=[C])), 'volumeClaimTemplates': [{'metadata': {'name': claim}, 'spec': A_CLAIM['spec']}]}})
+ask('POST', SETS, {'metadata': {'name': 'told'}, 'spec': {'selector': SELECTOR, 'serviceName': 's', 'template': dict(TEMPLATE, spec={'containers': [C]}),
+                                                         'volumeClaimTemplates': [{'metadata': {'name': 'd'}, 'spec': A_CLAIM['spec']}]}})
+ask('PATCH', SETS + '/told' + DRY, {'spec': {'volumeClaimTemplates': [{'metadata': {'name': 'd'}, 'spec': {}}]}}, MERGE)
+ask('DELETE', SETS + '/told')
+DRIVERS = '/apis/storage.k8s.io/v1/csidrivers'
+ask('POST', DRIVERS + DRY, {'metadata': {'name': 'told'}}, JSON, ('spec',))
+STOPS = dict(C, lifecycle={'stopSignal': 'SIGCONT'})
+for path, spec in (('/api/v1' + NS + 'pods', {'containers': [STOPS], 'initContainers': [dict(STOPS, name='i')], 'schedulingGroup': {'podGroupName': 'x'}}),):
+    ask('POST', path + DRY, {'metadata': {'name': 'told'}, 'spec': spec}, JSON, ('spec.containers', 'spec.initContainers', 'spec.schedulingGroup'))
