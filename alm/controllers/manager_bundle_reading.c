@@ -33,10 +33,7 @@ void bundle_slot_free(void *p)
 	bundle_rejected_clear(s);
 	if (s->a)
 		arena_free(s->a);
-	if (s->job_a)
-		arena_free(s->job_a);
-	if (s->former_a)
-		arena_free(s->former_a);
+	unit_arenas_free(&s->arenas);
 	obj_unref(s->read);
 	obj_unref(s->record);
 	obj_unref(s->source);

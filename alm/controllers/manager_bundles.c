@@ -51,18 +51,6 @@ static void side_each(void *arg, void (*fn)(void *fn_arg, const char *key), void
 	}
 }
 
-/* The attempt is over, or another one begins: what stands on the cluster, as far as that is one unit. */
-static void keep_former(struct bundle_slot *s)
-{
-	const char *state = obj_str(s->record, "state");
-	bool stands = cstr_eq(state, "Succeeded");
-	if (!stands && (cstr_eq(state, "RolledBack") || !obj_flag(s->record, "begun", false)))
-		return; /* what did before */
-	if (s->former_a)
-		arena_free(STEAL(s->former_a));
-	s->job.former = stands ? s->job.unit : NULL;
-}
-
 static void put_record(struct bundle_slot *s, struct obj *record)
 {
 	const char *state = obj_str(record, "state");
@@ -74,7 +62,7 @@ static void put_record(struct bundle_slot *s, struct obj *record)
 	s->record = record;
 	s->job.record = record;
 	if (!unit_record_is_open(record))
-		keep_former(s);
+		unit_job_settle(&s->job, &s->arenas);
 	notice(s);
 }
 
@@ -157,12 +145,7 @@ static void take_next(struct bundle_slot *s)
 {
 	if (!s->next)
 		return;
-	if (s->job_a && s->job.former == s->job.unit)
-		s->former_a = STEAL(s->job_a);
-	else if (s->job_a)
-		arena_free(s->job_a);
-	s->job_a = STEAL(s->a);
-	s->job.unit = STEAL(s->next);
+	unit_job_replace(&s->job, &s->arenas, STEAL(s->next), STEAL(s->a));
 	obj_unref(s->source);
 	s->source = obj_ref(s->read);
 }
@@ -178,7 +161,7 @@ static int read_spec(const struct bundle_slot *s, const struct obj *bundle, stru
 		     struct error *err)
 {
 	struct error why = ERROR_INIT;
-	if (bundle_spec_read(bundle, s->next ? s->a : s->job_a, ret, &why) == 0)
+	if (bundle_spec_read(bundle, s->next ? s->a : s->arenas.unit, ret, &why) == 0)
 		return 0;
 	bool lacks_account = obj_str(bundle, "spec.serviceAccountName") && !ret->account;
 	if (meta_is_deleting(bundle) && !(lacks_account && has_made(bundle)))
@@ -239,7 +222,7 @@ int manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there, stru
 		return error_wrap(err, "Bundle %s cannot be run", s->name);
 	if (meta_is_deleting(bundle))
 		forget_source(s, bundle);
-	keep_former(s);
+	unit_job_settle(&s->job, &s->arenas);
 	take_next(s);
 	set_job(s, bundle, &spec);
 	if (is_there) {
@@ -250,7 +233,7 @@ int manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there, stru
 		if (bundle_state_find(obj_str(bundle, "status.state")) == BUNDLE_DEGRADED)
 			obj_set_bool(s->record, "resumed", true);
 		s->job.record = s->record;
-		keep_former(s);
+		unit_job_settle(&s->job, &s->arenas);
 	}
 	start_units(m->bundles);
 	manager_notice_unit(m->bundles->units, s->key);

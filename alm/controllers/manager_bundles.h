@@ -54,8 +54,7 @@ struct bundle_slot {
 	struct unit *next; /* what it is, until it is run */
 	/* Run. */
 	struct unit_job job;
-	struct arena *job_a;
-	struct arena *former_a; /* of job.former; NULL: that is job.unit, or none */
+	struct unit_arenas arenas; /* of the job's */
 	struct obj *record, *source;
 	struct obj *steer;         /* what a person says of job.unit; NULL: nothing */
 	char job_rest[SHA256_HEX]; /* bundle_steer_rest() of the spec that it is run by */

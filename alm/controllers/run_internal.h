@@ -18,10 +18,10 @@ struct run_unit {
 	struct run *r;
 	char *key, *instance; /* "BUNDLE/INSTANCE" */
 	struct unit_job job;
-	struct arena *a;    /* of job.unit */
-	struct obj *record; /* of this attempt; owned */
-	struct obj *main;   /* the watched object; owned; NULL: none, or gone */
-	struct obj *config; /* of its key; owned; NULL: none */
+	struct unit_arenas arenas; /* of the job's */
+	struct obj *record;        /* of this attempt; owned */
+	struct obj *main;          /* the watched object; owned; NULL: none, or gone */
+	struct obj *config;        /* of its key; owned; NULL: none */
 	struct run_render call;
 	struct timer end;
 	struct timer retry; /* of a watched object whose attempt failed */

@@ -43,8 +43,7 @@ void run_unit_free(struct run_unit *u)
 	obj_unref(u->config);
 	if (u->call.a)
 		arena_free(u->call.a);
-	if (u->a)
-		arena_free(u->a);
+	unit_arenas_free(&u->arenas);
 	xfree(u->key);
 	xfree(u->instance);
 	xfree(u);
@@ -181,10 +180,7 @@ static void rendered(struct run_render *call, const struct error *err)
 		return;
 	}
 	bool held = is_held(u, call->unit);
-	if (u->a)
-		arena_free(u->a);
-	u->a = a;
-	u->job.unit = call->unit;
+	unit_job_replace(&u->job, &u->arenas, call->unit, a);
 	u->job.main = u->main;
 	if (held) { /* the unit before is kept meanwhile */
 		attempt_ended(u, NULL);
@@ -289,6 +285,8 @@ static void side_record(void *arg, const char *key, const struct obj *record)
 	obj_unref(u->record);
 	u->record = obj_copy(record);
 	u->job.record = u->record;
+	if (!unit_record_is_open(record))
+		unit_job_settle(&u->job, &u->arenas);
 	/* While the next one is rendered the former one is kept, and says so. */
 	if (!u->rendering && !unit_record_is_open(record))
 		attempt_ended(u, NULL);

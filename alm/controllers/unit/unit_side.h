@@ -82,6 +82,19 @@ struct unit_job {
 	bool made_nothing; /* deleting: none was ever begun, so no inventory is none lost */
 };
 
+/* Of the units of a job; its own. */
+struct unit_arenas {
+	struct arena *unit;
+	struct arena *former; /* NULL: former is unit, or there is none */
+};
+
+/* The attempt of the record is over, or another one begins: what is there, as far as that is one unit, is former. */
+void unit_job_settle(struct unit_job *job, struct unit_arenas *of);
+/* The next attempt is of this unit, which a holds; taken. */
+void unit_job_replace(struct unit_job *job, struct unit_arenas *of, const struct unit *unit,
+		      struct arena *a);
+void unit_arenas_free(struct unit_arenas *of);
+
 /* Called in the turns of the manager's loop; job is borrowed until the next turn. */
 struct unit_side {
 	const struct unit_job *(*job)(void *arg, const char *key); /* NULL: not (any more) */
