@@ -55,7 +55,7 @@ jobs() {
 	echo "sim__all_that_can_fail --scenario ways --fault none"
 	echo "sim__a_first_install_that_fails --scenario first --fault none"
 	echo "sim__random_faults_on_all_that_can_fail --scenario ways --runs $(((few + 1) / 2))"
-	echo "sim__random_faults_on_a_first_install_in_one_process --scenario first --runs $(((few + 1) / 2)) --together"
+	echo "sim__random_faults_on_a_first_install_in_one_process --scenario first --runs $(((few + 3) / 4)) --together"
 	echo "sim__a_strategy_is_deleted_while_its_app_lives --scenario detached --runs $few"
 	echo "sim__random_faults_on_alm_run_once --scenario oneoff --runs $few"
 	echo "sim__random_faults_on_alm_run_at_an_interval --scenario interval --runs $few"
@@ -66,7 +66,7 @@ jobs() {
 	echo "sim__a_fight_over_the_objects_of_a_bundle --scenario fight --fault none"
 	echo "sim__what_is_applied_is_kept_while_revisions_are_refused --scenario held --fault none"
 	echo "sim__random_faults_while_revisions_are_refused --scenario held --runs $(((few + 6) / 7))"
-	echo "sim__random_faults_on_a_fight --scenario fight --runs $(((few + 6) / 7))"
+	echo "sim__random_faults_on_a_fight --scenario fight --runs $(((few + 7) / 8))"
 	echo "sim__a_crash_at_writes_of_a_bundle_that_sweeps --scenario bundle-sweep --crash-only --writes-only --every $((every * 16))"
 	echo "sim__two_alm_run_of_one_bundle --scenario pair --runs $(((few + 4) / 5))"
 	for s in remove drift resource; do
