@@ -54,6 +54,8 @@ void catalog_work_fail(struct catalog_work *w, const struct error *err)
 {
 	if (w->synced)
 		w->synced(w->arg, NULL, "", err);
+	else if (manager_fetch_next(w))
+		return;
 	else
 		w->fetched(w->arg, STR_NONE, err);
 	catalog_work_free(w);

@@ -37,7 +37,9 @@ struct catalog_slot *catalog_slot_get(struct manager *m, const char *name);
 struct catalog_work *catalog_work_new(struct manager *m, const char *name,
 				      const struct obj *catalog);
 void catalog_work_free(struct catalog_work *w);
-/* Tells whoever asked, and frees it. */
+/* A fetch goes on to the next catalog that has the archive. True: it does. */
+bool manager_fetch_next(struct catalog_work *w);
+/* The next catalog is asked, or whoever asked is told, and it is freed. */
 void catalog_work_fail(struct catalog_work *w, const struct error *err);
 /* The same in a later turn: nobody is called back from where he asks. */
 void catalog_work_refuse(struct catalog_work *w, const struct error *err);

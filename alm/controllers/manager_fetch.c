@@ -17,14 +17,14 @@ static void learn(struct catalog_slot *s, struct package_version *p,
 	if (!p->unread)
 		return;
 	if (result->err && (!p->withdrawn || p->is_unusable)) {
-		const char *text = arena_fmt(s->index->arena, "its archive cannot be used: %s",
-					     result->err->msg);
+		struct error why = *result->err;
+		error_wrap(&why, "its archive cannot be used");
 		p->is_unusable = true;
-		if (!cstr_eq(p->withdrawn, text))
-			p->withdrawn = text;
+		if (!cstr_eq(p->withdrawn, why.msg)) /* it is tried for as long as the index is there */
+			p->withdrawn = arena_strdup(s->index->arena, why.msg);
 		return;
 	}
-	if (result->err || !result->entry)
+	if (result->err)
 		return;
 	if (p->is_unusable)
 		p->withdrawn = NULL;
@@ -94,15 +94,23 @@ static bool fetch_from(struct catalog_work *w, const struct catalog_index *x)
 	return true;
 }
 
-/* One catalog that cannot give an archive, or gives another, does not keep it from the next. */
+/* One catalog that cannot give an archive, gives another, or whose keys or Secret cannot be had, does not keep it from the
+ * next: the bytes are judged by their digest, and whether they may be installed by policy_refuses(). */
+bool manager_fetch_next(struct catalog_work *w)
+{
+	return fetch_from(w, holder(w->m, w->digest, ++w->tried));
+}
+
 static void archive_came(void *arg, const struct archive_result *result)
 {
 	struct catalog_work *w = arg;
 	w->fetch = NULL;
 	learn_everywhere(w, result);
-	if (result->err && fetch_from(w, holder(w->m, w->digest, ++w->tried)))
+	if (result->err) {
+		catalog_work_fail(w, result->err);
 		return;
-	w->fetched(w->arg, result->bytes, result->err);
+	}
+	w->fetched(w->arg, result->bytes, NULL);
 	catalog_work_free(w);
 }
 
