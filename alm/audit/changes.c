@@ -309,10 +309,10 @@ int changes_read(struct db *d, const struct query_selector *sel, int64_t from_se
 				      .to_seq = to_seq,
 				      .limit = PAGE};
 	struct changes c = {.d = d, .objects = map_new(object_free), .last = from_seq};
-	int r = 1, n = to_seq > from_seq ? (int)PAGE : 0;
-	while (r >= 0 && n == (int)PAGE) {
+	int r = to_seq > from_seq ? (int)PAGE : 0;
+	while (r == (int)PAGE) {
 		page.from_seq = c.last + 1;
-		r = n = query_rows(d, &page, add_row, &c, err);
+		r = query_rows(d, &page, add_row, &c, err);
 	}
 	if (r >= 0)
 		r = give(&c, fn, arg, err);

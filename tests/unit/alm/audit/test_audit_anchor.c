@@ -425,9 +425,46 @@ static void test_audit_anchor__a_checkpoint_that_the_head_knows_is_missed(void *
 		assert_ok(audit_open(&c, &l.audit, &err), &err);
 		assert_int_equal(audit_read_only(l.audit) != NULL, lost);
 		if (lost && !strstr(audit_read_only(l.audit),
-				    " records, and the database lacks the checkpoint of them"))
+				    HEAD_FILE " remembers 21 records, and the database lacks the checkpoint of them"))
 			fail_msg("%s", audit_read_only(l.audit));
 		audit_log_close(&l);
+	}
+}
+
+/* What a log that was closed has more than its head says was appended by somebody else; one that was cut off goes on
+ * behind its head. */
+static void test_audit_anchor__nothing_follows_a_log_that_was_closed(void **state)
+{
+	(void)state;
+	for (int closed = 0; closed < 2; closed++) {
+		struct audit_log l;
+		struct error err = ERROR_INIT;
+		struct audit_head_state head;
+		open_log(&l);
+		audit_log_fill(&l, 20, 10);
+		audit_log_close(&l);
+		assert_ok(head_read(dir, &head, &err), &err);
+		assert_true(head.closed);
+		open_log(&l);
+		audit_log_fill(&l, 20, 10);
+		audit_log_close(&l);
+		for (int later = 0; later < 2; later++) { /* the head of then, and the one that is of now */
+			if (later)
+				assert_ok(head_read(dir, &head, &err), &err);
+			head.closed = closed;
+			assert_ok(head_write(dir, &head, true, &err), &err);
+			open_log(&l);
+			const char *why = audit_read_only(l.audit);
+			assert_int_equal(why != NULL, closed && !later);
+			if (why && !strstr(why, HEAD_FILE " remembers "))
+				fail_msg("%s", why);
+			if (why && !strstr(why, " records, and more were appended after the log was closed"))
+				fail_msg("%s", why);
+			assert_int_equal(count(&l, "AnchorLost"), 0);
+			audit_log_close(&l);
+			if (why)
+				break;
+		}
 	}
 }
 
@@ -466,6 +503,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_audit_anchor__a_checkpoint_that_the_head_knows_is_missed, setup,
 			teardown),
+		cmocka_unit_test_setup_teardown(
+			test_audit_anchor__nothing_follows_a_log_that_was_closed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_audit_anchor__as_many_places_as_may_be_named,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_audit_anchor__failures_are_told_once, setup,

@@ -151,18 +151,74 @@ static void test_audit_changes__was_keeps_scalars_of_some_size(void **state)
 	obj_unref(b);
 }
 
+/* ... than one, and than a query gives that has no limit of its own. */
 static void test_audit_changes__more_than_a_page(void **state)
 {
 	(void)state;
 	size_t lines = 0;
-	for (int i = 0; i < 2300; i++) {
+	for (int i = 0; i < QUERY_ROWS_MAX + 350; i++) {
 		char uid[16];
-		(void)snprintf(uid, sizeof(uid), "%d", i % 1150);
+		(void)snprintf(uid, sizeof(uid), "%d", i < 9200 ? i % 1150 : i);
 		wrote("Updated", uid, uid, REPLICAS("1", "2", "d1", "d2"));
 	}
-	for (const char *p = changes(1, 2301); *p; p++)
+	for (const char *p = changes(1, QUERY_ROWS_MAX + 351); *p; p++)
 		lines += *p == '\n';
-	assert_int_equal(lines, 1150);
+	assert_int_equal(lines, 1150 + QUERY_ROWS_MAX + 350 - 9200);
+}
+
+static size_t lines_of(const struct query_selector *sel, int64_t from, int64_t to)
+{
+	struct error err = ERROR_INIT;
+	size_t n = 0;
+	strbuf_clear(&out);
+	assert_ok(changes_read(l.db, sel, from, to, print, NULL, &err), &err);
+	for (const char *p = out.len ? out.buf : ""; *p; p++)
+		n += *p == '\n';
+	return n;
+}
+
+static int refuse(void *arg, const struct obj *change, struct error *err)
+{
+	(void)arg;
+	(void)change;
+	return error_set(err, E_CANCELLED, "enough");
+}
+
+/* Each of what an object is chosen by, and where it is looked for. */
+static void test_audit_changes__of_some_objects(void **state)
+{
+	static const struct audit_subject subjects[] = {
+		{.kind = "Thing", .ns = "a", .name = "x", .uid = "1"},
+		{.kind = "Other", .ns = "a", .name = "x", .uid = "2"},
+		{.kind = "Thing", .ns = "b", .name = "x", .uid = "3"},
+		{.kind = "Thing", .ns = "a", .name = "y", .uid = "4"},
+		{.cluster = "far", .kind = "Thing", .ns = "a", .name = "x", .uid = "5"},
+	};
+	static const struct {
+		struct query_selector sel;
+		size_t n;
+	} rows[] = {{{0}, 5},
+		    {{.kind = "Other"}, 1},
+		    {{.ns = "b"}, 1},
+		    {{.name = "y"}, 1},
+		    {{.cluster = "far"}, 1},
+		    {{.kind = "Thing", .ns = "a", .name = "x"}, 2}};
+	(void)state;
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *body = NULL;
+	assert_ok(json_parse(STR(REPLICAS("1", "2", "d1", "d2")), &body, &err), &err);
+	for (size_t i = 0; i < ARRAY_LEN(subjects); i++) {
+		int64_t seq;
+		const struct audit_row row = {
+			.type = "Write", .reason = "Updated", .subject = subjects[i], .body = body};
+		assert_ok(audit_append_now(l.audit, &row, &seq, &err), &err);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_int_equal(lines_of(&rows[i].sel, 1, 6), rows[i].n);
+	for (int64_t from = 1; from < 7; from++)
+		for (int64_t to = from; to < 8; to++)
+			assert_int_equal(lines_of(&rows[0].sel, from, to), (to > 6 ? 6 : to) - (from > 6 ? 6 : from));
+	assert_int_equal(changes_read(l.db, &rows[0].sel, 1, 6, refuse, NULL, &err), -E_CANCELLED);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(test_audit_changes__##name, setup, teardown)
@@ -172,7 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(net_of_several),   T(what_came_and_went),
 		T(paths_and_values), T(was_keeps_scalars_of_some_size),
-		T(more_than_a_page),
+		T(more_than_a_page), T(of_some_objects),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -423,6 +423,42 @@ static size_t findings_since_checkpoint(void)
 	return rep->n_findings;
 }
 
+static char *note_of(int64_t size)
+{
+	struct error err = ERROR_INIT;
+	struct stmt *s;
+	assert_ok(db_prepare(l.db, "SELECT note FROM audit_checkpoint WHERE size = ?", &s, &err), &err);
+	stmt_bind_int(s, 1, size);
+	assert_int_equal(stmt_step(s, &err), 1);
+	char *ret = xstrndup(stmt_text(s, 0).ptr, stmt_text(s, 0).len);
+	stmt_reset(s);
+	return ret;
+}
+
+/* What places remember is compared below and behind the checkpoint that is begun with; the one behind is not in the
+ * database any more. */
+static void compare_places(int64_t size)
+{
+	struct error err = ERROR_INIT;
+	l.loop.now_ns += INT64_C(2000000000);
+	loop_run_due(&l.loop.base);
+	int64_t last = number("SELECT max(size) FROM audit_checkpoint");
+	assert_true(last > size);
+	CLEANUP(xfreep) char *below = note_of(size), *behind = note_of(last);
+	const struct verify_anchor anchors[] = {{.name = "file a", .note = str_of(below)},
+						{.name = "file b", .note = str_of(behind)}};
+	struct verify_options o = {
+		.skip_file_check = true, .since_checkpoint = true, .anchors = anchors, .n_anchors = ARRAY_LEN(anchors)};
+	begin(); /* without its triggers */
+	sql("DELETE FROM audit_checkpoint WHERE size = (SELECT max(size) FROM audit_checkpoint)");
+	triggers(true);
+	assert_ok(verify_log(l.db, &o, rep, &err), &err);
+	assert_int_equal(rep->rows, last - size);
+	assert_int_equal(rep->n_anchors, 2);
+	assert_int_equal(rep->n_findings, 0);
+	db_rollback(l.db);
+}
+
 static void test_audit_verify__since_the_checkpoint_reads_the_rest_only(void **state)
 {
 	(void)state;
@@ -448,6 +484,7 @@ static void test_audit_verify__since_the_checkpoint_reads_the_rest_only(void **s
 	assert_int_equal(findings_since_checkpoint(), 1);
 	assert_true(names_row(325));
 	db_rollback(l.db);
+	compare_places(size);
 	audit_log_close(&l);
 	l = saved;
 }
