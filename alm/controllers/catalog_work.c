@@ -52,10 +52,10 @@ static void work_cancel(struct catalog_work *w)
 
 void catalog_work_fail(struct catalog_work *w, const struct error *err)
 {
+	if (w->next && w->next(w))
+		return;
 	if (w->synced)
 		w->synced(w->arg, NULL, "", err);
-	else if (manager_fetch_next(w))
-		return;
 	else
 		w->fetched(w->arg, STR_NONE, err);
 	catalog_work_free(w);

@@ -23,8 +23,9 @@ struct catalog_work {
 	struct client_call *call;
 	struct sync *sync;
 	struct archive_fetch *fetch;
-	char *digest; /* of the archive */
-	size_t tried; /* catalogs that have it and could not give it */
+	char *digest;                         /* of the archive */
+	size_t tried;                         /* catalogs that have it and could not give it */
+	bool (*next)(struct catalog_work *w); /* another catalog is asked instead; NULL: none is */
 	synced_fn synced;
 	fetched_fn fetched;
 	void *arg;
@@ -37,8 +38,6 @@ struct catalog_slot *catalog_slot_get(struct manager *m, const char *name);
 struct catalog_work *catalog_work_new(struct manager *m, const char *name,
 				      const struct obj *catalog);
 void catalog_work_free(struct catalog_work *w);
-/* A fetch goes on to the next catalog that has the archive. True: it does. */
-bool manager_fetch_next(struct catalog_work *w);
 /* The next catalog is asked, or whoever asked is told, and it is freed. */
 void catalog_work_fail(struct catalog_work *w, const struct error *err);
 /* The same in a later turn: nobody is called back from where he asks. */

@@ -1,5 +1,6 @@
 /* manager_fetch: archives by their digest, from the first catalog that can give them, and what they
  * tell of versions that only an index had spoken for. */
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/controllers/catalog_work.h"
@@ -17,11 +18,12 @@ static void learn(struct catalog_slot *s, struct package_version *p,
 	if (!p->unread)
 		return;
 	if (result->err && (!p->withdrawn || p->is_unusable)) {
-		struct error why = *result->err;
-		error_wrap(&why, "its archive cannot be used");
+		char text[ERROR_MSG_MAX + 64];
+		(void)snprintf(text, sizeof(text), "its archive cannot be used: %s",
+			       result->err->msg);
 		p->is_unusable = true;
-		if (!cstr_eq(p->withdrawn, why.msg)) /* it is tried for as long as the index is there */
-			p->withdrawn = arena_strdup(s->index->arena, why.msg);
+		if (!cstr_eq(p->withdrawn, text)) /* it is tried as long as the index is there */
+			p->withdrawn = arena_strdup(s->index->arena, text);
 		return;
 	}
 	if (result->err)
@@ -96,7 +98,7 @@ static bool fetch_from(struct catalog_work *w, const struct catalog_index *x)
 
 /* One catalog that cannot give an archive, gives another, or whose keys or Secret cannot be had, does not keep it from the
  * next: the bytes are judged by their digest, and whether they may be installed by policy_refuses(). */
-bool manager_fetch_next(struct catalog_work *w)
+static bool next_holder(struct catalog_work *w)
 {
 	return fetch_from(w, holder(w->m, w->digest, ++w->tried));
 }
@@ -140,6 +142,7 @@ void manager_fetch(void *arg, const char *digest, fetched_fn done, void *done_ar
 	w->digest = xstrdup(digest);
 	w->keys_known = catalog_work_start;
 	w->run = fetch_source;
+	w->next = next_holder;
 	w->fetched = done;
 	w->arg = done_arg;
 	if (fetch_from(w, holder(m, digest, 0)))

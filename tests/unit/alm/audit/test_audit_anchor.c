@@ -424,8 +424,10 @@ static void test_audit_anchor__a_checkpoint_that_the_head_knows_is_missed(void *
 		struct audit_config c = {.db = l.db, .loop = &l.loop.base, .key_dir = dir};
 		assert_ok(audit_open(&c, &l.audit, &err), &err);
 		assert_int_equal(audit_read_only(l.audit) != NULL, lost);
+		if (lost && !strstr(audit_read_only(l.audit), HEAD_FILE " remembers "))
+			fail_msg("%s", audit_read_only(l.audit));
 		if (lost && !strstr(audit_read_only(l.audit),
-				    HEAD_FILE " remembers 21 records, and the database lacks the checkpoint of them"))
+				    " records, and the database lacks the checkpoint of them"))
 			fail_msg("%s", audit_read_only(l.audit));
 		audit_log_close(&l);
 	}
@@ -448,7 +450,8 @@ static void test_audit_anchor__nothing_follows_a_log_that_was_closed(void **stat
 		open_log(&l);
 		audit_log_fill(&l, 20, 10);
 		audit_log_close(&l);
-		for (int later = 0; later < 2; later++) { /* the head of then, and the one that is of now */
+		for (int later = 0; later < 2;
+		     later++) { /* the head of then, and the one that is of now */
 			if (later)
 				assert_ok(head_read(dir, &head, &err), &err);
 			head.closed = closed;
@@ -458,7 +461,9 @@ static void test_audit_anchor__nothing_follows_a_log_that_was_closed(void **stat
 			assert_int_equal(why != NULL, closed && !later);
 			if (why && !strstr(why, HEAD_FILE " remembers "))
 				fail_msg("%s", why);
-			if (why && !strstr(why, " records, and more were appended after the log was closed"))
+			if (why &&
+			    !strstr(why,
+				    " records, and more were appended after the log was closed"))
 				fail_msg("%s", why);
 			assert_int_equal(count(&l, "AnchorLost"), 0);
 			audit_log_close(&l);

@@ -217,7 +217,8 @@ static void test_audit_changes__of_some_objects(void **state)
 		assert_int_equal(lines_of(&rows[i].sel, 1, 6), rows[i].n);
 	for (int64_t from = 1; from < 7; from++)
 		for (int64_t to = from; to < 8; to++)
-			assert_int_equal(lines_of(&rows[0].sel, from, to), (to > 6 ? 6 : to) - (from > 6 ? 6 : from));
+			assert_int_equal(lines_of(&rows[0].sel, from, to),
+					 (to > 6 ? 6 : to) - (from > 6 ? 6 : from));
 	assert_int_equal(changes_read(l.db, &rows[0].sel, 1, 6, refuse, NULL, &err), -E_CANCELLED);
 }
 

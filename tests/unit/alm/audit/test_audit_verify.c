@@ -427,7 +427,8 @@ static char *note_of(int64_t size)
 {
 	struct error err = ERROR_INIT;
 	struct stmt *s;
-	assert_ok(db_prepare(l.db, "SELECT note FROM audit_checkpoint WHERE size = ?", &s, &err), &err);
+	assert_ok(db_prepare(l.db, "SELECT note FROM audit_checkpoint WHERE size = ?", &s, &err),
+		  &err);
 	stmt_bind_int(s, 1, size);
 	assert_int_equal(stmt_step(s, &err), 1);
 	char *ret = xstrndup(stmt_text(s, 0).ptr, stmt_text(s, 0).len);
@@ -447,8 +448,10 @@ static void compare_places(int64_t size)
 	CLEANUP(xfreep) char *below = note_of(size), *behind = note_of(last);
 	const struct verify_anchor anchors[] = {{.name = "file a", .note = str_of(below)},
 						{.name = "file b", .note = str_of(behind)}};
-	struct verify_options o = {
-		.skip_file_check = true, .since_checkpoint = true, .anchors = anchors, .n_anchors = ARRAY_LEN(anchors)};
+	struct verify_options o = {.skip_file_check = true,
+				   .since_checkpoint = true,
+				   .anchors = anchors,
+				   .n_anchors = ARRAY_LEN(anchors)};
 	begin(); /* without its triggers */
 	sql("DELETE FROM audit_checkpoint WHERE size = (SELECT max(size) FROM audit_checkpoint)");
 	triggers(true);

@@ -16,18 +16,21 @@
 #define CATALOGS "/apis/app.coreos.com/v1alpha1/catalogs"
 #define SECRET   "/api/v1/namespaces/alm-system/secrets/s"
 #define KEYS     "/api/v1/namespaces/alm-system/configmaps/k"
-#define CORE                                                                                                \
-	"{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{},\"versions\":[{\"version\":\"v1\"," \
+#define CORE                                                                              \
+	"{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{},\"versions\":[{" \
+	"\"version\":\"v1\","                                                             \
 	"\"resources\":[%s]}]}]}"
-#define SERVED(plural, kind)                                                                                \
-	"{\"resource\":\"" plural "\",\"responseKind\":{\"kind\":\"" kind "\"},\"scope\":\"Namespaced\","    \
+#define SERVED(plural, kind)                                              \
+	"{\"resource\":\"" plural "\",\"responseKind\":{\"kind\":\"" kind \
+	"\"},\"scope\":\"Namespaced\","                                   \
 	"\"verbs\":[\"get\"]}"
 
 #define AT(url)     "\"source\":{\"url\":\"" url "\"}"
 #define WITH_SECRET "\"source\":{\"url\":\"https://h/x\",\"secretRef\":{\"name\":\"s\"}}"
 #define FOLDER_WITH "\"source\":{\"url\":\"dir:///good\",\"secretRef\":{\"name\":\"s\"}}"
-#define FOREIGN                                                                                             \
-	"\"source\":{\"url\":\"https://h/x\",\"secretRef\":{\"name\":\"s\",\"namespace\":\"default\"}}"
+#define FOREIGN                            \
+	"\"source\":{\"url\":\"https://h/" \
+	"x\",\"secretRef\":{\"name\":\"s\",\"namespace\":\"default\"}}"
 #define VERIFY(keys) AT("dir:///good") ",\"verify\":{\"mode\":\"Required\",\"keysRef\":{" keys "}}"
 
 struct one {
@@ -51,16 +54,24 @@ struct row {
 
 static const struct row rows[] = {
 	{.catalogs = {{"a", 0, AT("dir:///good")}}, .asked = "good "},
-	{.catalogs = {{"a", 0, AT("dir:///none")}}, .asked = "none ", .unusable = "a ", .why = "none", .code = E_NOTFOUND},
+	{.catalogs = {{"a", 0, AT("dir:///none")}},
+	 .asked = "none ",
+	 .unusable = "a ",
+	 .why = "none",
+	 .code = E_NOTFOUND},
 	{.catalogs = {{"a", 0, AT("dir:///other")}},
 	 .asked = "other ",
 	 .unusable = "a ",
 	 .why = "DigestMismatch: ",
 	 .code = E_INVALID},
 	/* the highest priority first, then by name; none is asked twice, nor one after it was had */
-	{.catalogs = {{"a", 1, AT("dir:///good")}, {"b", 2, AT("dir:///none")}, {"c", 3, AT("dir:///other")}},
+	{.catalogs = {{"a", 1, AT("dir:///good")},
+		      {"b", 2, AT("dir:///none")},
+		      {"c", 3, AT("dir:///other")}},
 	 .asked = "other none good "}, /* what came is told of all */
-	{.catalogs = {{"a", 1, AT("dir:///other")}, {"b", 1, AT("dir:///none")}, {"c", 1, AT("dir:///good")}},
+	{.catalogs = {{"a", 1, AT("dir:///other")},
+		      {"b", 1, AT("dir:///none")},
+		      {"c", 1, AT("dir:///good")}},
 	 .asked = "other none good "},
 	{.catalogs = {{"a", 1, AT("dir:///good")}, {"b", 1, AT("dir:///none")}}, .asked = "good "},
 	{.catalogs = {{"a", 1, AT("dir:///none")}, {"b", 1, AT("dir:///none")}},
@@ -162,7 +173,9 @@ static int read_file(void *arg UNUSED, const char *path, struct strbuf *b, struc
 static int inspect(struct str input, struct strbuf *output, struct error *err UNUSED)
 {
 	assert_true(str_eq(input, STR(BYTES)));
-	strbuf_addf(output, "{\"chart\":{\"name\":\"etcd\",\"version\":\"%s\"},\"digest\":\"%s\",\"ownCrds\":[\"as.g/v1\"]}",
+	strbuf_addf(output,
+		    "{\"chart\":{\"name\":\"etcd\",\"version\":\"%s\"},\"digest\":\"%s\","
+		    "\"ownCrds\":[\"as.g/v1\"]}",
 		    it.inside ? it.inside : "0.9.4", it.digest);
 	return 0;
 }
@@ -177,7 +190,8 @@ static void fetched(void *arg UNUSED, struct str bytes, const struct error *err)
 static const char *catalog_text(const struct one *c)
 {
 	return arena_fmt(it.a,
-			 "{\"apiVersion\":\"app.coreos.com/v1alpha1\",\"kind\":\"Catalog\",\"metadata\":{\"name\":\"%s\","
+			 "{\"apiVersion\":\"app.coreos.com/"
+			 "v1alpha1\",\"kind\":\"Catalog\",\"metadata\":{\"name\":\"%s\","
 			 "\"uid\":\"u\",\"resourceVersion\":\"1\"},\"spec\":{%s}}",
 			 c->name, c->spec);
 }
@@ -186,14 +200,17 @@ static const char *catalog_text(const struct one *c)
 static void watch(const struct row *r)
 {
 	struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	strbuf_adds(&b, "{\"kind\":\"CatalogList\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[");
+	strbuf_adds(
+		&b,
+		"{\"kind\":\"CatalogList\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[");
 	for (size_t i = 0; i < ARRAY_LEN(r->catalogs) && r->catalogs[i].name; i++)
 		strbuf_addf(&b, "%s%s", i ? "," : "", catalog_text(&r->catalogs[i]));
 	strbuf_adds(&b, "]}");
 	fake_answer(it.f.transport, "GET", CATALOGS "?limit=500", 200, b.buf);
 	fake_stream(it.f.transport, "GET", CATALOGS "?watch=*", 200, "");
-	const struct informer_config c = {.client = it.f.client,
-					  .resource = {"app.coreos.com", "v1alpha1", "catalogs", "Catalog", false}};
+	const struct informer_config c = {
+		.client = it.f.client,
+		.resource = {"app.coreos.com", "v1alpha1", "catalogs", "Catalog", false}};
 	it.m->fixed[WATCH_APPTYPE].informer = informer_new(&c); /* there are none */
 	it.m->fixed[WATCH_CATALOG].informer = informer_new(&c);
 	informer_start(it.m->fixed[WATCH_CATALOG].informer);
@@ -212,7 +229,8 @@ static void discover(const struct row *r)
 	fake_answer(it.f.transport, "GET", "/api", 200,
 		    arena_fmt(it.a, CORE,
 			      r->nothing_served ? SERVED("pods", "Pod")
-						: SERVED("secrets", "Secret") "," SERVED("configmaps", "ConfigMap")));
+						: SERVED("secrets", "Secret") "," SERVED(
+							  "configmaps", "ConfigMap")));
 	discovery_refresh(it.m->discovery, discovered, NULL);
 	loop_fake_settle(it.f.loop);
 }
@@ -305,11 +323,12 @@ static void test_manager_fetch__from_the_first_that_can_give_it(void **state UNU
 		loop_fake_settle(it.f.loop);
 		const char *asked = it.asked.len ? it.asked.buf : "";
 		if (it.n_done != 1 || strcmp(asked, r->asked ? r->asked : "") != 0 ||
-		    strcmp(unusable(), r->unusable ? r->unusable : "") != 0 || it.err.code != r->code ||
-		    (r->why && !strstr(it.err.msg, r->why)) ||
+		    strcmp(unusable(), r->unusable ? r->unusable : "") != 0 ||
+		    it.err.code != r->code || (r->why && !strstr(it.err.msg, r->why)) ||
 		    !str_eq(strbuf_str(&it.bytes), str_of(r->why ? "" : BYTES)))
-			fail_msg("row %zu: %d times, asked %s, unusable %s, %d %s, %zu bytes", i, it.n_done, asked, unusable(),
-				 it.err.code, it.err.msg, it.bytes.len);
+			fail_msg("row %zu: %d times, asked %s, unusable %s, %d %s, %zu bytes", i,
+				 it.n_done, asked, unusable(), it.err.code, it.err.msg,
+				 it.bytes.len);
 		assert_int_equal(fake_unused(it.f.transport), 0);
 		assert_true(TAILQ_EMPTY(&it.m->works));
 		teardown();
@@ -345,7 +364,8 @@ static void fetch(void)
 /* What the archive serves is known of all that list it, of their next revision, too. */
 static void test_manager_fetch__what_it_tells_is_learned(void **state UNUSED)
 {
-	static const struct row good = {.catalogs = {{"a", 0, AT("dir:///good")}, {"b", 0, AT("dir:///none")}}};
+	static const struct row good = {
+		.catalogs = {{"a", 0, AT("dir:///good")}, {"b", 0, AT("dir:///none")}}};
 	setup(&good);
 	for (int i = 0; i < 3; i++) {
 		const struct package_version *p = version_of("b");
@@ -388,7 +408,9 @@ static void test_manager_fetch__what_cannot_be_used(void **state UNUSED)
 	static const struct {
 		const char *spec, *inside;
 		bool good;
-	} ways[] = {{AT("dir:///none"), NULL, false}, {AT("dir:///good"), "0.9.5", false}, {AT("dir:///good"), NULL, true}};
+	} ways[] = {{AT("dir:///none"), NULL, false},
+		    {AT("dir:///good"), "0.9.5", false},
+		    {AT("dir:///good"), NULL, true}};
 	for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
 		r.catalogs[0].spec = ways[i].spec;
 		setup(&r);
