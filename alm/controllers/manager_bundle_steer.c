@@ -6,7 +6,16 @@
 #include "alm/base/clock.h"
 #include "alm/controllers/fleet/bundle_steer.h"
 #include "alm/controllers/manager_bundles.h"
+#include "alm/engine/chain.h"
 #include "alm/obj/meta.h"
+
+static bool is_retried(const struct bundle_slot *s, const struct obj *bundle, const char *since)
+{
+	const struct manager_config *c = &s->b->m->c;
+	CLEANUP(obj_unrefp) struct obj *last = chain_last_reason(
+		c->audit, c->db, "Approval", "RetryAsked", "Bundle", meta_name(bundle));
+	return bundle_steer_ends(last, meta_uid(bundle), since);
+}
 
 void bundle_slot_since(struct bundle_slot *s, const struct obj *bundle)
 {
@@ -14,7 +23,7 @@ void bundle_slot_since(struct bundle_slot *s, const struct obj *bundle)
 	CLEANUP(obj_unrefp) struct obj *said =
 		first ? manager_said(s->b->m, meta_uid(bundle)) : NULL;
 	const char *went_on = bundle_steer_resumes(said, s->job.unit->digest);
-	if (went_on)
+	if (went_on && !is_retried(s, bundle, went_on))
 		snprintf(s->job_since, sizeof(s->job_since), "%s", went_on);
 	else
 		clock_format(loop_now(s->b->m->c.loop), CLOCK_MICROS, s->job_since);

@@ -1,5 +1,7 @@
 #include "alm/controllers/fleet/bundle_steer.h"
 
+#include "alm/audit/row_text.h"
+#include "alm/base/clock.h"
 #include "alm/base/str.h"
 #include "alm/controllers/fleet/bundle_side.h"
 #include "alm/engine/plan.h"
@@ -57,6 +59,13 @@ const char *bundle_steer_resumes(const struct obj *said, const char *plan)
 	const char *since = obj_str(said, "rollingSince");
 	return plan && since && *since && cstr_eq(obj_str(said, "revisionDigest"), plan) ? since
 											 : NULL;
+}
+
+bool bundle_steer_ends(const struct obj *retry, const char *uid, const char *since)
+{
+	int64_t begun_ns;
+	return cstr_eq(obj_str(retry, "subject.uid"), uid) &&
+	       clock_parse(str_of(since), &begun_ns) && row_time_us(retry) > begun_ns / NS_PER_US;
 }
 
 /* Nothing is run yet: what goes on is what the log says, so nor does the next entry say what else stands in the status. */

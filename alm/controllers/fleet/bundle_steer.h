@@ -33,6 +33,9 @@ const char *bundle_steer_unpruned(const struct obj *bundle, const char *commit, 
 /* When the rollout of that plan began that another process did not end; NULL: there is none. said: the status that
  * the log has (view_ops.said), not the Bundle's: who may write that would make an old word hold again. */
 const char *bundle_steer_resumes(const struct obj *said, const char *plan);
+/* retry: the newest RetryAsked of the log; NULL: none. Asked since that rollout began, of which nobody knows any more how it
+ * ended: another one begins, and what was said of the former (an abort) is over. */
+bool bundle_steer_ends(const struct obj *retry, const char *uid, const char *since);
 /* status.rollingSince: what is run began then; newer: another rollout is about to begin; is_done: it
  * is through. said: as above, of use only where
  * nothing is run yet. */

@@ -4,6 +4,7 @@
 #include "alm/controllers/fleet/bundle_steer.h"
 #include "alm/controllers/manager_bundles.h"
 #include "alm/obj/yaml.h"
+#include "tests/lib/audit_log.h"
 
 static int64_t now_ns;
 
@@ -85,6 +86,55 @@ static void test_manager_bundle_slot__a_word_to_the_run_is_no_new_spec(void **st
 	}
 }
 
+static const char *since_of(struct audit_log *l, char text[CLOCK_TEXT_MAX])
+{
+	struct manager m = {.c = {.loop = &l->loop.base, .audit = l->audit, .db = l->db}};
+	struct bundles b = {.m = &m};
+	struct unit u = {.digest = "p"};
+	struct bundle_slot s = {.b = &b, .job = {.unit = &u}};
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	obj_set_path(o, "metadata.name", obj_string("web"));
+	obj_set_path(o, "metadata.uid", obj_string("u"));
+	bundle_slot_since(&s, o); /* of a process that begins */
+	memcpy(text, s.job_since, sizeof(s.job_since));
+	return text;
+}
+
+/* Whoever asks for another try while no process runs asks for a rollout of its own: an abort of the former one would
+ * end it before its first write. */
+static void test_manager_bundle_slot__a_retry_goes_on_with_nothing(void **state)
+{
+	(void)state;
+	struct audit_log l;
+	struct error err = ERROR_INIT;
+	int64_t seq;
+	char at[CLOCK_TEXT_MAX];
+	static const char aborted[] = "2020-01-01T00:00:00.000001Z";
+	audit_log_open(&l, ":memory:", NULL);
+	assert_string_not_equal(since_of(&l, at), aborted);
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	obj_set_path(body, "status.revisionDigest", obj_string("p"));
+	obj_set_path(body, "status.rollingSince", obj_string(aborted));
+	obj_set_path(body, "status.transitionSeq", obj_int(1));
+	struct audit_row row = {.type = "Transition",
+				.reason = "RolledBack",
+				.transition_seq = 1,
+				.subject = {.kind = "Bundle", .name = "web", .uid = "u"},
+				.body = body};
+	assert_ok(audit_append_now(l.audit, &row, &seq, &err), &err);
+	assert_string_equal(since_of(&l, at), aborted);
+	row = (struct audit_row){.type = "Approval",
+				 .reason = "RetryAsked",
+				 .actor = "alice",
+				 .subject = {.kind = "Bundle", .name = "web", .uid = "another"}};
+	assert_ok(audit_append_now(l.audit, &row, &seq, &err), &err);
+	assert_string_equal(since_of(&l, at), aborted);
+	row.subject.uid = "u";
+	assert_ok(audit_append_now(l.audit, &row, &seq, &err), &err);
+	assert_string_not_equal(since_of(&l, at), aborted);
+	audit_log_close(&l);
+}
+
 /* The same credentials for the same spec are shown more and more seldom; others at once, from the first. */
 static void test_manager_bundle_slot__rejected_credentials_wait(void **state)
 {
@@ -127,6 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_manager_bundle_slot__a_word_to_the_run_is_no_new_spec),
 		cmocka_unit_test(test_manager_bundle_slot__a_limit_is_tried_again),
+		cmocka_unit_test(test_manager_bundle_slot__a_retry_goes_on_with_nothing),
 		cmocka_unit_test(test_manager_bundle_slot__rejected_credentials_wait),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
