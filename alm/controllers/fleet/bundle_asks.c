@@ -10,6 +10,7 @@
 #include "crds/marks.h"
 
 #define ASKED_BYTES_MAX 8192
+#define DOES_NOTHING    ", and does nothing"
 
 /* asked, or in its place its digest: an entry gives what is large away, and could not be compared any more. */
 static const struct obj *comparable(const struct view *v, const struct obj *asked)
@@ -62,12 +63,12 @@ static const char *reason_of(const struct view *v, const struct obj *o)
 }
 
 /* Nothing is accepted and ignored in silence. why NULL: it does something. */
-static void tell_idle(const struct view *v, struct action *x, const char *why)
+static void tell_idle(const struct view *v, struct action *x, const char *why, const char *does)
 {
 	if (!why)
 		return;
 	x->event_type = "Warning";
-	x->message = arena_fmt(v->a, "%s, and does nothing", why);
+	x->message = arena_fmt(v->a, "%s%s", why, does);
 	struct obj *body = obj_keep(v->a, obj_copy(x->body));
 	obj_set_str(body, "message", x->message);
 	x->body = body;
@@ -114,7 +115,7 @@ bool bundle_is_asked(const struct obj *bundle, const char *begun)
 
 static void retry_plan(const struct view *v, const struct obj *o, struct plan *plan)
 {
-	static const char *const rests[] = {"Synced", "Degraded"};
+	static const char *const rests[] = {"Synced", "Degraded", "AwaitingApproval"};
 	struct obj *asked = obj_keep(v->a, obj_map());
 	const char *retry = meta_annotation(o, ANNOTATION_RETRY);
 	if (!retry || !*retry)
@@ -123,9 +124,12 @@ static void retry_plan(const struct view *v, const struct obj *o, struct plan *p
 	struct action *x =
 		add(v, o, plan, "RetryAsked", "metadata.annotations", asked, reason_of(v, o));
 	const char *state = obj_str(o, "status.state");
+	bool reads = !obj_flag(o, "spec.paused", false);
 	for (size_t i = 0; x && i < ARRAY_LEN(rests); i++)
 		if (cstr_eq(state, rests[i]))
-			tell_idle(v, x, arena_fmt(v->a, "it is %s", state));
+			tell_idle(v, x, arena_fmt(v->a, "it is %s", state),
+				  reads ? ": its source is read at once, and nothing is tried again"
+					: DOES_NOTHING);
 }
 
 void bundle_asks_plan(const struct view *v, const struct obj *o, const struct bundle_now *now,
@@ -150,7 +154,7 @@ void bundle_asks_plan(const struct view *v, const struct obj *o, const struct bu
 					       obj_str(asked, "reason"))
 					 : NULL;
 		if (x)
-			tell_idle(v, x, rows[i].idle(v, o, asked, now));
+			tell_idle(v, x, rows[i].idle(v, o, asked, now), DOES_NOTHING);
 	}
 	struct obj *pin = obj_keep(v->a, obj_map());
 	obj_set_str(pin, "commit", obj_str(o, BUNDLE_PIN));

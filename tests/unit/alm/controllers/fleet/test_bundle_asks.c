@@ -109,6 +109,39 @@ static void test_bundle_asks__another_word_asks_for_another_attempt(void **state
 	}
 }
 
+/* Where nothing has failed there is nothing to try again; its source is read all the same, and told so. */
+static void test_bundle_asks__a_retry_of_what_is_well(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *is;
+		bool paused;
+		const char *text;
+	} rows[] = {
+		{"Stopped", false, NULL},
+		{"Synced", false,
+		 "it is Synced: its source is read at once, and nothing is tried again"},
+		{"AwaitingApproval", false,
+		 "it is AwaitingApproval: its source is read at once, and nothing is tried again"},
+		{"Degraded", true, "it is Degraded, and does nothing"},
+	};
+	const struct bundle_now now = {0};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct obj *o = view_fake_obj(&w.f, BUNDLE);
+		obj_del_path(o, "spec.abort");
+		meta_set_annotation(o, ANNOTATION_RETRY, "1");
+		obj_set_path(o, "status.state", obj_string(rows[i].is));
+		obj_set_path(o, "spec.paused", obj_bool(rows[i].paused));
+		bundle_asks_plan(&w.f.view, o, &now, view_fake_plan(&w.f));
+		const struct action *x = view_fake_action(&w.f, ACT_ROW, NULL, NULL);
+		assert_string_equal(x->reason, "RetryAsked");
+		if (rows[i].text)
+			assert_string_equal(x->message, rows[i].text);
+		else
+			assert_null(x->message);
+	}
+}
+
 /* An approval of deletes that is taken says nothing more; one that does nothing says why. */
 static void test_bundle_asks__deletes_that_are_not_approved(void **state)
 {
@@ -158,6 +191,8 @@ int main(void)
 			test_bundle_asks__a_reason_is_told_once_however_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_bundle_asks__what_is_compared_stays_in_the_entry, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bundle_asks__a_retry_of_what_is_well, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_bundle_asks__deletes_that_are_not_approved,
 						setup, teardown),
 	};
