@@ -287,8 +287,11 @@ static void observe(const struct obj *row, bool beside, struct strbuf *b)
 		row_digest(to ? to : "none", 4, b);
 		return;
 	}
-	if (what)
+	const char *message = obj_str(row, "body.message");
+	if (what && !(message && cstr_eq(what, obj_str(row, "reason"))))
 		visible_adds(b, what);
+	else if (message)
+		add_message(message, b);
 	else if (obj_has(obj_get(row, "body"), "generation"))
 		visible_addf(b, "generation %" PRId64, obj_i64(row, "body.generation", 0));
 	else if (!beside)

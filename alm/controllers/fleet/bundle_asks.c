@@ -175,10 +175,13 @@ void bundle_rewritten_plan(const struct view *v, const struct obj *o, const stru
 	    (cstr_eq(obj_str(last, "subject.uid"), meta_uid(o)) &&
 	     cstr_eq(obj_str(last, "body.source.commit"), commit)))
 		return;
+	const char *text =
+		arena_fmt(v->a, "what was applied before is no ancestor of %.12s", commit);
 	struct obj *body = obj_map();
 	obj_set(body, "source", obj_ref(source));
+	obj_set_str(body, "message", text);
 	struct action *x = plan_row(plan, "Observe", o, "HistoryRewritten", NULL, body);
 	x->chain = arena_fmt(v->a, "bundle:%s", meta_name(o));
 	x->event_type = "Warning";
-	x->message = arena_fmt(v->a, "what was applied before is no ancestor of %.12s", commit);
+	x->message = text;
 }

@@ -270,6 +270,33 @@ static void test_audit_query__what_was_seen_names_who_did_it(void **state)
 	assert_string_equal(b.buf, "generation 3 spec.a, spec.b by bob (authenticated)");
 }
 
+/* Beside its subject, too, a word is said of what happened. */
+static void test_audit_query__what_was_seen_has_its_words(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *said;
+	} rows[] = {
+		{"{\"type\":\"Observe\",\"reason\":\"InstallIgnored\",\"body\":{\"message\":"
+		 "\"ALM alone makes Installs\"}}",
+		 "ALM alone makes Installs"},
+		{"{\"type\":\"Observe\",\"reason\":\"LogBehindStatus\",\"body\":{\"what\":"
+		 "\"LogBehindStatus\",\"message\":\"its status has 2, the log 1\"}}",
+		 "its status has 2, the log 1"},
+		{"{\"type\":\"Observe\",\"reason\":\"Drifted\",\"body\":{\"what\":\"it changed\","
+		 "\"message\":\"no\"}}",
+		 "it changed"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct error err = ERROR_INIT;
+		CLEANUP(obj_unrefp) struct obj *row = NULL;
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		assert_ok(json_parse(str_of(rows[i].text), &row, &err), &err);
+		row_detail_beside(row, NULL, NULL, &b);
+		assert_string_equal(b.buf, rows[i].said);
+	}
+}
+
 static void test_audit_query__any_time_is_printed(void **state)
 {
 	static const int64_t times[] = {INT64_MAX, INT64_MIN, INT64_MAX / NS_PER_US + 1};
@@ -315,6 +342,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit_query__what_was_seen_names_who_did_it),
+		cmocka_unit_test(test_audit_query__what_was_seen_has_its_words),
 		cmocka_unit_test(test_audit_query__any_time_is_printed),
 		cmocka_unit_test(test_audit_query__why_walks_the_causes),
 		cmocka_unit_test(test_audit_query__a_database_without_a_log),
