@@ -72,6 +72,7 @@ k patch configmap a --type=merge --field-manager=mallory -p '{"data":{"v":"3"}}'
 ready() { k get bundle web -o 'jsonpath={.status.state}: {.status.conditions[?(@.type=="Ready")].message}'; }
 soon "is Degraded, and says by what" "Degraded: ConfigMap default/a: data.v changed by mallory; not put back: spec.drift is Report" ready
 run_step "  alm status has a step" "$(next_steps)"
+has "  and the object's line says it" " Drifted " "$(alm status web | grep '^ConfigMap/default/a ')"
 is "R17 what differs, and whose it is; target 11" "differs ConfigMap default/a (a.yaml) data.v (controller: mallory)" "$(alm diff bundle/web | grep ^differs | tr -s ' ')"
 configmap b 2
 push second
@@ -97,6 +98,8 @@ push 'b leaves'
 soon "prune.mode None" "$(synced)" state
 is "deletes nothing" 2 "$(value b)"
 has "and tells it" "ConfigMap default/b is not deleted: spec.prune.mode is None" "$(kept)"
+line() { alm status web | tr -s ' ' | grep "^ConfigMap/default/$1 "; }
+has "  so does alm status" "removed from git, and not deleted: spec.prune.mode is None" "$(line b)"
 configmap a 4
 push 'another'
 soon "nor with the next commit" "$(synced)" state
@@ -244,7 +247,7 @@ none "and is gone itself" k get bundles -o name
 bundle
 soon "made again" "$(synced)" state
 k get bundle web -o json | jq '{apiVersion, kind, metadata: {name: "rival"}, spec: (.spec + {adopt: "Any"})}' | k create -f - >/dev/null
-soon "what another Bundle takes is told" "Degraded: Secret default/s: it belongs to bundle rival now; not put back: two that declare it take it from each other; take it out of one; and 2 more" ready
+soon "what another Bundle takes is told" "Degraded: Secret default/s: it belongs to bundle rival now; not put back: two that declare it take it from each other; take it out of one; and 2 more: ConfigMap default/a, ConfigMap default/f" ready
 is "  and is the other's" rival "$(k get configmap a -o 'jsonpath={.metadata.labels.app\.coreos\.com/bundle}')"
 steps_ran
 finish

@@ -4,6 +4,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/controllers/fleet/bundle_history.h"
+#include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 #include "alm/unit/ready.h"
 
@@ -164,6 +165,49 @@ static struct obj *deleting_row(const struct bundle_row_input *in, const char *o
 	return row;
 }
 
+/* --- what is left as it is --- */
+
+/* What a text of the Bundle's status says of that object, behind "NAME" and this; NULL: it is of another. */
+static const char *said_of(const char *text, const char *name, const char *then)
+{
+	if (!text || !cstr_has_prefix(text, name) || !cstr_has_prefix(text + strlen(name), then))
+		return NULL;
+	return text + strlen(name) + strlen(then);
+}
+
+/* It has left the tree, and stays. NULL: not so. */
+static const char *why_kept(const struct obj *bundle, const char *name, struct arena *a)
+{
+	const struct obj *list = obj_path(bundle, "status.kept");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *why =
+			said_of(obj_as_string(obj_at(list, i)), name, " is not deleted: ");
+		if (why)
+			return arena_fmt(a, "removed from git, and not deleted: %s", why);
+	}
+	return NULL;
+}
+
+/* "NAME: WHY; and 2 more: NAME, NAME", as unit_health.c has it. NULL: it is as declared, as far as is told. */
+static const char *why_drifted(const struct obj *bundle, const char *name, struct arena *a)
+{
+	struct condition c;
+	struct str part, rest;
+	if (!condition_get(bundle, "Drifted", &c) || !cstr_eq(c.status, "True"))
+		return NULL;
+	const char *why = said_of(c.message, name, ": "), *end = NULL, *at = c.message;
+	while ((at = strstr(at, "; and ")))
+		end = at++;
+	if (why)
+		return end ? arena_strndup(a, why, (size_t)(end - why)) : why;
+	if (!end || !str_cut(str_of(end), ':', &part, &rest))
+		return NULL;
+	while (str_next(&rest, ',', &part))
+		if (str_is(str_trim(part), name))
+			return "it is not as declared, and not put back";
+	return NULL;
+}
+
 struct obj *bundle_row(const struct bundle_row_input *in, struct arena *a)
 {
 	const struct inventory_line *l = in->line;
@@ -178,9 +222,18 @@ struct obj *bundle_row(const struct bundle_row_input *in, struct arena *a)
 		row = deleting_row(in, object, a);
 	} else {
 		enum readiness r = ready_check(in->live, false, a, &why);
-		text = r == READY ? replicas(in->live, a) : suffers(in, a);
+		const char *name = arena_fmt(a, "%s %s%s%s", l->kind, l->ns ? l->ns : "",
+					     l->ns ? "/" : "", l->name);
+		const char *kept = why_kept(in->bundle, name, a);
+		const char *drifted = r == READY ? why_drifted(in->bundle, name, a) : NULL;
+		text = kept         ? kept
+		       : drifted    ? drifted
+		       : r == READY ? replicas(in->live, a)
+				    : suffers(in, a);
 		row = row_new(object,
-			      r == READY       ? "Current"
+			      kept             ? "Kept"
+			      : drifted        ? "Drifted"
+			      : r == READY     ? "Current"
 			      : r == NOT_READY ? "InProgress"
 					       : "Failed",
 			      text ? text : why);

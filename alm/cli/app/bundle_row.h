@@ -3,6 +3,8 @@
  * author, subject, why}. Pure.
  *
  *	Current     as it is wanted, and ready
+ *	Kept        it has left the tree, and stays (status.kept)
+ *	Drifted     somebody has changed it, and it is not put back (condition Drifted)
  *	InProgress  not ready yet; why says what is missing, or what its Pods suffer from
  *	Failed      by its own word
  *	Deleting    somebody deletes it: this Bundle, as it left the tree, or another

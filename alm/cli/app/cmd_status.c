@@ -102,12 +102,13 @@ const struct cmd cmd_status = {
 	.name = "status",
 	.usage = "alm status [APP | BUNDLE | bundle/BUNDLE] [-o json]",
 	.summary = "tell where every app stands, what it waits for, and the next step",
-	.description = "A line for each app, then whatever waits: for a person, for time, for "
-		       "something outside. Every step is a command that runs as it stands; "
-		       "TEXT is for words of yours, and -f - reads a manifest. Of a Bundle each "
-		       "object has a line, by file: what it is (Current, InProgress, Failed, "
-		       "Deleting, Missing, Orphan), when the Bundle wrote it last and at which "
-		       "commit, and why it is so; -o json has the file.",
+	.description =
+		"A line for each app, then whatever waits: for a person, for time, for "
+		"something outside. Every step is a command that runs as it stands; "
+		"TEXT is for words of yours, and -f - reads a manifest. Of a Bundle each "
+		"object has a line, by file: what it is (Current, Kept, Drifted, InProgress, "
+		"Failed, Deleting, Missing, Orphan), when the Bundle wrote it last and at which "
+		"commit, and why it is so; -o json has the file.",
 	.examples = "alm status\nalm status etcd\nalm status bundle/web",
 	.options = options,
 	.args = {0, 2},

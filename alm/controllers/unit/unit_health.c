@@ -1,6 +1,8 @@
 /* unit_health: how what was rolled out does since (fleet.md 2.5, Degraded): what is not as declared and stays so, and
  * what was ready and is not any more, for longer than a moment. The record has a text of each, with the first
  * object by name, and since when; both go when it is well again. */
+#include <string.h>
+
 #include "alm/base/clock.h"
 #include "alm/base/visible.h"
 #include "alm/controllers/unit/unit_pass.h"
@@ -23,6 +25,8 @@ struct health {
 	bool longer; /* what is unwell and not remembered was so before: beyond what was, or the process */
 	bool awaits; /* the answer to a repair: whether what had drifted stays so is not known yet */
 	const char *unhealthy, *drifted;
+	const char *
+		more; /* ": NAME, NAME": of those that have drifted besides, as far as there is room */
 	size_t n_unhealthy, n_drifted, n_beyond;
 	bool asks;          /* what it was told is old */
 	const char *reason; /* of the first of the drifted */
@@ -139,6 +143,9 @@ static void look_for_drift(struct health *h, const struct unit_step *step, size_
 	h->awaits = h->awaits || (!why && !is_repaired(s, e));
 	if (why && !e->live)
 		plan_requeue_after(s->plan, LOOK_AGAIN_NS);
+	if (why && h->n_drifted && strlen(h->more) < WHY_BYTES)
+		h->more = arena_fmt(s->v->a, "%s%s%s", h->more, *h->more ? ", " : ": ",
+				    unit_entry_text(e, s->v->a));
 	if (!why || h->n_drifted++)
 		return;
 	h->reason = reason;
@@ -196,12 +203,13 @@ static void look_for_illness(struct health *h, const struct unit_step *step, siz
 
 /* --- what is told --- */
 
-static void tell(struct obj *record, const char *field, const char *text, size_t n, struct arena *a)
+static void tell(struct obj *record, const char *field, const char *text, size_t n,
+		 const char *more, struct arena *a)
 {
 	if (!text)
 		obj_del(record, field);
 	else if (n > 1)
-		obj_set_str(record, field, arena_fmt(a, "%s; and %zu more", text, n - 1));
+		obj_set_str(record, field, arena_fmt(a, "%s; and %zu more%s", text, n - 1, more));
 	else
 		obj_set_str(record, field, text);
 }
@@ -220,6 +228,7 @@ void unit_health(struct unit_pass *s)
 	bool resumed = obj_flag(s->record, "resumed", false);
 	bool was_full = obj_len(before) >= AILING_MAX && obj_has(s->record, "unhealthy");
 	struct health h = {.s = s,
+			   .more = "",
 			   .ailing = obj_map(),
 			   .before = before,
 			   .longer = was_full || (resumed && !before)};
@@ -241,8 +250,8 @@ void unit_health(struct unit_pass *s)
 	else
 		obj_del(s->record, "ailing");
 	obj_unref(h.ailing);
-	tell(s->record, "unhealthy", h.unhealthy, h.n_unhealthy + h.n_beyond, s->v->a);
-	tell(s->record, "drifted", h.drifted, h.n_drifted, s->v->a);
+	tell(s->record, "unhealthy", h.unhealthy, h.n_unhealthy + h.n_beyond, "", s->v->a);
+	tell(s->record, "drifted", h.drifted, h.n_drifted, h.more, s->v->a);
 	if (h.drifted)
 		obj_set_str(s->record, "driftedWhy", h.reason);
 	else

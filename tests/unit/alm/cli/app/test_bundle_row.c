@@ -106,6 +106,41 @@ static void test_bundle_row__what_went_back_or_waits_is_of_the_one_before(void *
 	arena_free(f.a);
 }
 
+/* Neither is as the tree has it, and nobody makes it so. */
+static void test_bundle_row__what_is_left_as_it_is(void **state)
+{
+	(void)state;
+	/* clang-format off */
+	static const struct { const char *status, *want; } rows[] = {
+		{"kept: [ConfigMap site/mm is not deleted: no, ConfigMap site/m was deleted]", "Current | - | "},
+		{"kept: [\"ConfigMap site/m is not deleted: spec.prune.mode is None\"]",
+		 "Kept | - | removed from git, and not deleted: spec.prune.mode is None"},
+		{"conditions: [{type: Drifted, status: \"True\", message: \"ConfigMap site/m: data.v changed by bob; "
+		 "not put back: spec.drift is Report; and 1 more: Secret site/m\"}]",
+		 "Drifted | - | data.v changed by bob; not put back: spec.drift is Report"},
+		{"conditions: [{type: Drifted, status: \"True\", message: \"ConfigMap site/m: it changed\"}]",
+		 "Drifted | - | it changed"},
+		{"conditions: [{type: Drifted, status: \"True\", message: \"Secret a/b: it changed; and 2 more: Secret "
+		 "site/m, ConfigMap site/m\"}]",
+		 "Drifted | - | it is not as declared, and not put back"},
+		{"conditions: [{type: Drifted, status: \"True\", message: \"Secret a/b: ConfigMap site/m; and 1 more: "
+		 "ConfigMap site/mm\"}]",
+		 "Current | - | "},
+		{"conditions: [{type: Drifted, status: \"False\", message: \"ConfigMap site/m: it changed\"}]",
+		 "Current | - | "},
+	};
+	/* clang-format on */
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
+		strbuf_addf(&b, "metadata: {name: b}\nstatus: {state: Synced, %s}\n",
+			    rows[i].status);
+		setup(&f, b.buf, "ConfigMap", "kind: ConfigMap\nmetadata: {name: m}\n");
+		expect(&f, rows[i].want);
+		arena_free(f.a);
+	}
+}
+
 static void test_bundle_row__what_is_older_than_the_history_has_no_commit(void **state)
 {
 	(void)state;
@@ -177,6 +212,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bundle_row__the_revision_that_wrote_it_last),
 		cmocka_unit_test(test_bundle_row__what_went_back_or_waits_is_of_the_one_before),
+		cmocka_unit_test(test_bundle_row__what_is_left_as_it_is),
 		cmocka_unit_test(test_bundle_row__what_is_older_than_the_history_has_no_commit),
 		cmocka_unit_test(test_bundle_row__why_it_is_so),
 		cmocka_unit_test(test_bundle_row__what_goes),

@@ -163,7 +163,8 @@ static void test_unit_health__drift_that_is_left_and_drift_that_is_not(void **st
 		if (!keeps)
 			assert_string_equal(told(&x, "drifted"),
 					    "ConfigMap default/c0: it is missing; not put back: "
-					    "spec.drift is Report; and 1 more");
+					    "spec.drift is Report; and 1 more: "
+					    "ConfigMap default/c1");
 		view_fake_perform(&x.f);
 		unit_fixture_release(&x);
 	}
