@@ -117,6 +117,8 @@ was=$(uids)
 k create configmap copied --from-literal=v=1 >/dev/null # with the labels, and applied by nobody's bundle
 k label configmap copied app.coreos.com/bundle=web app.coreos.com/instance=files >/dev/null
 k delete configmap inv.web.files -n alm-system >/dev/null
+has "target 9: alm status says that it is gone" "There may be more: its inventory, ConfigMap inv.web.files of alm-system, is gone: the next revision rebuilds it, or alm inventory rebuild web" "$(alm status web)"
+has "  so does alm observe" "inv.web.files of alm-system, is gone" "$(alm observe web 2>&1)"
 code "target 9: a dry run finds it" 0 "inventory of bundle web: 2 objects would be named, 2 of them were not in it; " alm inventory rebuild web --dry-run
 none "  and writes nothing" k get configmap inv.web.files -n alm-system -o name --ignore-not-found
 k create serviceaccount few -n kube-system >/dev/null
@@ -129,6 +131,7 @@ code "target 9: one list that fails: not, with the reason" 1 "not rebuilt, as no
 none "  nothing is written" k get configmap inv.web.files -n alm-system -o name --ignore-not-found
 code "target 9: alm inventory rebuild" 0 "inventory of bundle web: 2 objects, 2 of them were not in it; " alm inventory rebuild web
 is "target 9: it names what it named" "$had" "$(book)"
+lacks "  and nothing more is missing" alm status web -- "There may be more"
 code "  once more there is nothing to find" 0 "; it is as it was" alm inventory rebuild bundle/web
 k delete configmap copied >/dev/null
 configmap c 1

@@ -15,6 +15,7 @@ struct reading {
 	struct arena *a;
 	size_t n_pieces;
 	const char *blind, *unit;
+	bool is_there;
 };
 
 /* What is not read may name objects, too. */
@@ -42,6 +43,7 @@ static int read_piece(struct reading *r, size_t n, struct inventory *ret, struct
 			r->blind = arena_fmt(r->a, "ConfigMap %s is gone", name);
 		return 0;
 	}
+	r->is_there = true;
 	if (inventory_is_incomplete(o))
 		r->blind = "the inventory was lost and is not rebuilt yet";
 	const char *counted = meta_annotation(o, ANNOTATION_PIECES);
@@ -63,9 +65,23 @@ int bundle_inventory_read(struct session *s, const char *bundle, struct arena *a
 	for (size_t n = 1; n <= r.n_pieces; n++)
 		if (read_piece(&r, n, &pieces[n - 1], err) < 0)
 			return error_wrap(err, "inventory");
-	*ret = (struct bundle_inventory){
-		.objects = inventory_join(pieces, r.n_pieces, a), .unit = r.unit, .blind = r.blind};
+	*ret = (struct bundle_inventory){.objects = inventory_join(pieces, r.n_pieces, a),
+					 .unit = r.unit,
+					 .is_there = r.is_there,
+					 .blind = r.blind};
 	return 0;
+}
+
+void bundle_inventory_miss(struct bundle_inventory *i, const struct obj *bundle, struct arena *a)
+{
+	const char *name = meta_name(bundle);
+	if (i->is_there || meta_is_deleting(bundle) || !obj_len(obj_path(bundle, "status.history")))
+		return;
+	i->blind = arena_fmt(a,
+			     "its inventory, ConfigMap inv.%s." BUNDLE_INSTANCE
+			     " of " SYSTEM_NAMESPACE ", is gone: the next revision rebuilds it, or "
+			     "alm inventory rebuild %s",
+			     name, name);
 }
 
 static int by_file(const void *a, const void *b)

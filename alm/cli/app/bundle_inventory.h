@@ -7,13 +7,16 @@
 
 struct bundle_inventory {
 	struct inventory objects;
-	const char *unit;  /* that succeeded last, as it is stored: "DIGEST.SLOT"; NULL: none */
+	const char *unit; /* that succeeded last, as it is stored: "DIGEST.SLOT"; NULL: none */
+	bool is_there;
 	const char *blind; /* why it may not name all; NULL: it does */
 };
 
 /* All in a. A Bundle that has none yet has no objects. */
 int bundle_inventory_read(struct session *s, const char *bundle, struct arena *a,
 			  struct bundle_inventory *ret, struct error *err);
+/* It was deleted by hand: the Bundle was Synced once, and has none. Sets blind. */
+void bundle_inventory_miss(struct bundle_inventory *i, const struct obj *bundle, struct arena *a);
 
 /* By file; as it is read it is in the inventory's own order. */
 void bundle_inventory_sort(struct bundle_inventory *i);

@@ -48,6 +48,7 @@ static int observe(struct bundle_ask *b, struct error *err)
 	if (cli_output_data(b->c, &data, err) < 0 ||
 	    bundle_inventory_read(b->session, b->name, a, &i, err) < 0)
 		return -err->code;
+	bundle_inventory_miss(&i, b->bundle, a);
 	bundle_inventory_sort(&i);
 	for (size_t k = 0; k < i.objects.n; k++)
 		if (observe_line(&x, &i.objects.lines[k], err) < 0)

@@ -141,6 +141,7 @@ int bundle_rows_read(struct session *s, const struct obj *bundle, struct arena *
 	const struct obj *orphans = obj_path(bundle, "status.orphans");
 	if (bundle_inventory_read(s, meta_name(bundle), a, &i, err) < 0)
 		return -err->code;
+	bundle_inventory_miss(&i, bundle, a);
 	bundle_inventory_sort(&i);
 	struct obj *o = obj_map(), *list = obj_list();
 	for (size_t k = 0; k < i.objects.n; k++)
