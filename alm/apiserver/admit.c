@@ -225,7 +225,10 @@ static void aggregation_validate(struct mutation *m, struct field_errors *e)
 static void pod_late(struct mutation *m)
 {
 	limits_apply(m);
+	const struct obj *quality = obj_path(m->before, "status.qosClass");
 	admit_pod_late(m);
+	if (m->is_status && quality && check_is_empty(m->after, "status.qosClass"))
+		obj_set_path(m->after, "status.qosClass", obj_ref(quality)); /* given once */
 	if (m->head || m->whole)
 		return;
 	obj_set_path(m->after, "status.phase", obj_string("Pending"));
@@ -241,8 +244,12 @@ static bool spec_changes(const struct mutation *m)
 /* Subresources (binding, ephemeralcontainers) and the server's own writers change more of it. */
 static void pod_validate(struct mutation *m, struct field_errors *e)
 {
+	static const char quality[] = "status.qosClass";
+	const char *was = obj_str(m->before, quality);
 	if (m->head && spec_changes(m) && !m->whole && !*m->r->subresource)
 		pod_kept(e, m->after, m->before);
+	if (m->is_status && was && !cstr_eq(was, obj_str(m->after, quality)))
+		check_invalid_text(e, quality, check_text(m->after, quality), "field is immutable");
 }
 
 static void range_default(struct mutation *m)

@@ -57,6 +57,7 @@ static const struct field_rule {
 	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].status", ONE_OF, "False True Unknown"},
 	{"certificatesigningrequests.certificates.k8s.io", "status.certificate", CERTIFICATE, NULL},
 	{"csistoragecapacities.storage.k8s.io", "nodeTopology", SELECTOR, NULL},
+	{"persistentvolumes.", "spec.persistentVolumeReclaimPolicy", ONE_OF, "Delete Recycle Retain"},
 	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].hostname", SUBDOMAIN, NULL},
 	{"daemonsets.apps", "spec.minReadySeconds", COUNT, NULL},
 	{"daemonsets.apps", "spec.revisionHistoryLimit", COUNT, NULL},

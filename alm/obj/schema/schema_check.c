@@ -37,6 +37,7 @@ static bool is_empty(const struct obj *value)
 
 static void check_forbidden_keywords(struct schema_checked *c, const struct obj *o)
 {
+	static const char *const even_empty[] = {"$ref", "additionalItems", "dependencies", NULL};
 	static const struct {
 		const char *key, *why;
 	} rows[] = {
@@ -49,16 +50,50 @@ static void check_forbidden_keywords(struct schema_checked *c, const struct obj 
 		{"uniqueItems", "uniqueItems cannot be set to true since the runtime complexity "
 				"becomes quadratic"},
 	};
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-		if (!is_empty(obj_get(o, rows[i].key)))
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct obj *v = obj_get(o, rows[i].key);
+		bool is_there = cstr_in(rows[i].key, even_empty) && v && obj_type(v) != OBJ_NULL;
+		if (is_there || !is_empty(v))
 			schema_forbid(c, rows[i].key, rows[i].why);
+	}
+	c->says_schema = c->says_schema || !is_empty(obj_get(o, "$schema"));
 	const struct obj *additional = obj_get(o, "additionalProperties");
 	if (obj_len(obj_get(o, "properties")) > 0 && additional && !obj_is_true(additional) &&
 	    obj_type(additional) != OBJ_NULL)
 		schema_forbid(c, "additionalProperties",
 			      "additionalProperties and properties are mutual exclusive");
-	if (obj_type(obj_get(o, "items")) == OBJ_LIST)
+	if (obj_type(obj_get(o, "items")) == OBJ_LIST && obj_len(obj_get(o, "items")))
 		schema_forbid(c, "items", "items must be a schema object and not an array");
+}
+
+/* What only the root may not have. */
+static void check_root(struct schema_checked *c, const struct obj *o)
+{
+	const struct obj *additional = obj_get(o, "additionalProperties");
+	if (schema_flag(o, "nullable"))
+		schema_forbid(c, "nullable", "nullable cannot be true at the root");
+	if (additional && obj_type(additional) != OBJ_NULL)
+		schema_forbid(c, "additionalProperties", "must not be used at the root");
+}
+
+/* What apiextensions says of a node after those below it. */
+static void check_extensions(struct schema_checked *c, const struct obj *o)
+{
+	static const char preserve[] = "x-kubernetes-preserve-unknown-fields";
+	static const char map_type[] = "x-kubernetes-map-type";
+	static const char why[] = "must be object if x-kubernetes-map-type is specified";
+	const struct obj *v = obj_get(o, preserve), *map = obj_get(o, map_type);
+	const char *is = schema_text(o, map_type), *type = schema_text(o, "type");
+	if (obj_type(v) == OBJ_BOOL && !obj_is_true(v))
+		schema_invalid(c, preserve, v, "must be true or undefined");
+	if (obj_type(map) != OBJ_STRING)
+		return;
+	if (!*type)
+		schema_require(c, "type", why);
+	else if (strcmp(type, "object") != 0)
+		schema_invalid(c, "type", obj_get(o, "type"), why);
+	if (strcmp(is, "atomic") != 0 && strcmp(is, "granular") != 0)
+		schema_unsupported(c, map_type, is, "\"atomic\", \"granular\"");
 }
 
 static void check_type_name(struct schema_checked *c, const struct obj *o)
@@ -373,6 +408,8 @@ static void check_node(struct schema_checked *c, const struct obj *o, enum place
 				 "Invalid value: nested deeper than %d", SCHEMA_DEPTH_MAX);
 		return;
 	}
+	if (place == PLACE_ROOT)
+		check_root(c, o);
 	check_keyword_types(c, o);
 	check_forbidden_keywords(c, o);
 	check_type_name(c, o);
@@ -382,6 +419,7 @@ static void check_node(struct schema_checked *c, const struct obj *o, enum place
 	check_pattern(c, o);
 	check_branches(c, o, o, schema_flag(o, INT_OR_STRING));
 	check_children(c, o);
+	check_extensions(c, o);
 	if (place == PLACE_ROOT)
 		check_metadata(c, o);
 	check_default(c, o);
@@ -394,6 +432,10 @@ void schema_check(const struct obj *openapi, const char *path, struct field_erro
 	struct schema_checked c = {.errors = ret};
 	strbuf_init(&c.path, PATH_BYTES_MAX);
 	strbuf_adds(&c.path, path);
+	size_t before = ret->n;
 	check_node(&c, openapi, PLACE_ROOT);
+	if (c.says_schema && ret->n == before)
+		field_errors_add(ret, FIELD_INVALID, path,
+				 "Invalid value: \"\": OpenAPIV3Schema 'schema' is not supported");
 	strbuf_release(&c.path);
 }

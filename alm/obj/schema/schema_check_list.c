@@ -135,10 +135,4 @@ void schema_check_list_type(struct schema_checked *c, const struct obj *o)
 			schema_unsupported(c, "x-kubernetes-list-type", list,
 					   "\"atomic\", \"set\", \"map\"");
 	}
-	const char *map = schema_text(o, "x-kubernetes-map-type");
-	if (*map && strcmp(schema_text(o, "type"), "object") != 0)
-		schema_invalid(c, "type", obj_get(o, "type"),
-			       "must be object if x-kubernetes-map-type is specified");
-	if (*map && strcmp(map, "atomic") != 0 && strcmp(map, "granular") != 0)
-		schema_unsupported(c, "x-kubernetes-map-type", map, "\"atomic\", \"granular\"");
 }

@@ -13,6 +13,7 @@ struct schema_checked {
 	struct field_errors *errors;
 	struct strbuf path;
 	unsigned depth;
+	bool says_schema; /* "$schema" stands somewhere, which is told if nothing else is */
 };
 
 void schema_fault_add(struct schema_checked *c, enum field_error_type type, const char *key,
@@ -28,7 +29,7 @@ bool schema_flag(const struct obj *o, const char *key);
 /* "" if there is none. */
 const char *schema_text(const struct obj *o, const char *key);
 
-/* schema_check_list.c: the rules of x-kubernetes-list-type and x-kubernetes-map-type. */
+/* schema_check_list.c: the rules of x-kubernetes-list-type. */
 void schema_check_list_type(struct schema_checked *c, const struct obj *o);
 
 #endif

@@ -214,3 +214,23 @@ ask('POST', DRIVERS + DRY, {'metadata': {'name': 'told'}}, JSON, ('spec',))
 STOPS = dict(C, lifecycle={'stopSignal': 'SIGCONT'})
 for path, spec in (('/api/v1' + NS + 'pods', {'containers': [STOPS], 'initContainers': [dict(STOPS, name='i')], 'schedulingGroup': {'podGroupName': 'x'}}),):
     ask('POST', path + DRY, {'metadata': {'name': 'told'}, 'spec': spec}, JSON, ('spec.containers', 'spec.initContainers', 'spec.schedulingGroup'))
+
+# --- what schemas may not say ---
+STRING, OBJECT = {'type': 'string'}, {'type': 'object'}
+KEEP, MAP = 'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-map-type'
+for root, a in (({'$schema': 'x'}, STRING), ({}, {'$schema': 'x', **STRING}), ({'nullable': True}, STRING), ({'additionalItems': {}}, STRING),
+                ({'additionalProperties': False}, STRING), ({'additionalProperties': STRING}, STRING), ({}, {'dependencies': {'a': ['b']}, **STRING}),
+                ({}, {MAP: 'x', **OBJECT}), ({}, {MAP: 'atomic', **STRING}), ({}, {MAP: 'atomic'}), ({MAP: 'granular'}, STRING), ({}, {KEEP: False, **OBJECT}),
+                ({KEEP: False, 'nullable': True, '$schema': 'x'}, STRING), ({}, {'additionalItems': False, **STRING}), ({}, {'items': [STRING], **STRING}),
+                ({}, {'$ref': '', **STRING})):
+    made = crd(a)
+    made['spec']['versions'][0]['schema']['openAPIV3Schema'].update(root)
+    ask('POST', CRD + DRY, made)
+
+# --- and single values ---
+ask('POST', '/api/v1/persistentvolumes' + DRY, {'metadata': {'name': 'v'}, 'spec': dict(VOLUME, persistentVolumeReclaimPolicy='a')})
+ask('POST', PODS, pod('told'))
+for quality in ('BestEffort', 'Guaranteed'):
+    ask('PATCH', PODS + '/told/status' + DRY, {'status': {'qosClass': quality}}, MERGE)
+ask('PUT', PODS + '/told/status' + DRY, dict(pod('told'), status={'phase': 'Running'}), JSON, ('status.qosClass',))
+ask('DELETE', PODS + '/told?gracePeriodSeconds=0')
