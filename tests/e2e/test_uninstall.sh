@@ -95,6 +95,14 @@ is "what it installed runs on" "deployment.apps/etcd-operator" "$(k get deployme
 none "and belongs to nobody" k get deployments,services,secrets,configmaps -n etcd -o 'jsonpath={.items[*].metadata.ownerReferences}'
 is "the custom resources are there" etcdcluster.etcd.coreos.com/etcd-purple-ant "$(k get etcds -o name)"
 code "twice is no error" 0 "The audit log stays" alm uninstall --from-cluster
+k delete pvc alm-log -n alm-system >/dev/null
+on_cluster || k patch pv alm-log --type=merge -p '{"spec":{"claimRef":{"uid":"former"}},"status":{"phase":"Released"}}' >/dev/null
+on_cluster || k patch pv alm-log --type=merge --subresource=status -p '{"status":{"phase":"Released"}}' >/dev/null
+phase() { k get pv alm-log -o 'jsonpath={.status.phase}'; }
+soon "of a volume whose claim was deleted" Released phase
+former=$(k get pv alm-log -o 'jsonpath={.spec.claimRef.uid}')
+code "the next ALM takes it" 0 "persistentvolume/alm-log applied" alm "${volume[@]}"
+is "which another claim may have now" no "$([ "$(k get pv alm-log -o 'jsonpath={.spec.claimRef.uid}')" = "$former" ] && echo yes || echo no)"
 code "the log, too, and its volume" 0 "PersistentVolume alm-log deleted" alm uninstall --from-cluster --with-log
 space() { k get namespace alm-system -o name --ignore-not-found; }
 soon "and nothing is left" "" space

@@ -5,6 +5,7 @@
 #include "alm/cli/app/bundle_ask.h"
 #include "alm/cli/app/bundle_rows.h"
 #include "alm/cli/app/overview.h"
+#include "alm/cli/app/own_lease.h"
 #include "alm/cli/cmds.h"
 #include "alm/cli/term.h"
 #include "alm/obj/meta.h"
@@ -21,6 +22,20 @@ static const char *server_trouble(struct session *s)
 		return NULL;
 	return "its disk is full: nothing is written but deletes and the audit log until there is "
 	       "room on the file system of its data folder";
+}
+
+/* alm server is its own controller, or somebody's who tries it out. Who may not read the Lease is told nothing. */
+static const char *controller_trouble(struct session *s, const struct cli *c, int64_t now_ns)
+{
+	struct error err = ERROR_INIT;
+	const struct obj *lease = NULL, *version = NULL;
+	if (session_get(s, OWN_LEASE_TARGET, &lease, &err) < 0 && err.code != E_NOTFOUND)
+		return NULL;
+	const char *why = own_lease_trouble(lease, now_ns, c->arena);
+	if (!why || session_get(s, "/version", &version, &err) < 0)
+		return NULL;
+	const char *git = obj_str(version, "gitVersion");
+	return git && str_contains(str_of(git), STR("+alm")) ? NULL : why;
 }
 
 static const struct obj *bundle_of(const struct overview_input *in, const char *name)
@@ -41,7 +56,8 @@ static int run_bundle(const struct cli *c, struct session *s, const struct overv
 	struct obj *list = obj_keep(c->arena, obj_map());
 	obj_append(items, obj_ref(bundle));
 	obj_set(list, "items", items);
-	const struct overview_input in = {.bundles = list, .now_ns = all->now_ns};
+	const struct overview_input in = {
+		.bundles = list, .now_ns = all->now_ns, .controller = all->controller};
 	if (bundle_rows_read(s, bundle, c->arena, &rows, err) < 0)
 		return -err->code;
 	obj_keep(c->arena, rows);
@@ -77,6 +93,7 @@ static int run(struct cli *c, struct error *err)
 	    app_session_overview(s, &in, err) < 0)
 		return -err->code;
 	in.server = server_trouble(s);
+	in.controller = controller_trouble(s, c, in.now_ns);
 	struct obj *o = obj_keep(c->arena, overview_new(&in, c->arena));
 	bool no_app = in.only && (of_bundle || !obj_len(obj_get(o, "apps")));
 	const struct obj *bundle = no_app ? bundle_of(&in, in.only) : NULL;

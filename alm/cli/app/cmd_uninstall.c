@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/cli/app/own_lease.h"
 #include "alm/cli/app/own_manifest.h"
 #include "alm/cli/app/own_volume.h"
 #include "alm/cli/cmds.h"
@@ -19,9 +20,8 @@
 #include "crds/kinds.h"
 #include "crds/marks.h"
 
-#define POLL_NS    (500 * NS_PER_MS)
-#define WAIT_NS    (5 * NS_PER_MIN)
-#define LEASE_PATH "/apis/coordination.k8s.io/v1/namespaces/" OWN_NAMESPACE "/leases/alm-controller"
+#define POLL_NS (500 * NS_PER_MS)
+#define WAIT_NS (5 * NS_PER_MIN)
 #define PODS_PATH \
 	"/api/v1/namespaces/" OWN_NAMESPACE "/pods?labelSelector=app.kubernetes.io%2Fname%3Dalm"
 #define RIGHTS       "/apis/rbac.authorization.k8s.io/v1/"
@@ -100,7 +100,7 @@ static int check_lease(struct uninstall *u, struct error *err)
 	int64_t since = loop_mono(session_loop(u->s));
 	while (loop_mono(session_loop(u->s)) < since + STILL_NS) {
 		const struct obj *o;
-		if (look(u, LEASE_PATH, &o, err) < 0)
+		if (look(u, OWN_LEASE_TARGET, &o, err) < 0)
 			return -err->code;
 		const char *holder = o ? obj_str(o, "spec.holderIdentity") : NULL;
 		const char *renewed = o ? obj_str(o, "spec.renewTime") : NULL;

@@ -446,6 +446,8 @@ struct obj *overview_new(const struct overview_input *in, struct arena *a)
 			obj_append(apps, app_obj(&x, obj_at(items, i)));
 	if (in->server)
 		obj_set_str(o, "server", in->server);
+	if (in->controller)
+		obj_set_str(o, "controller", in->controller);
 	obj_set(o, "apps", apps);
 	obj_set(o, "catalogs", catalog_objs(in->catalogs, a));
 	obj_set(o, "bundles", bundle_objs(in, a));

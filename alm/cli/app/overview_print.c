@@ -149,10 +149,13 @@ void overview_print(const struct obj *overview, struct arena *a, struct strbuf *
 	const struct obj *apps = obj_get(overview, "apps"),
 			 *catalogs = obj_get(overview, "catalogs"),
 			 *bundles = obj_get(overview, "bundles");
-	const char *server = obj_str(overview, "server");
-	size_t n_waits = obj_len(catalogs) + (server != NULL);
-	if (server)
-		visible_addf(b, "server: %s\n\n", server);
+	static const char *const all[] = {"server", "controller"};
+	size_t n_waits = obj_len(catalogs);
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (obj_str(overview, all[i])) {
+			visible_addf(b, "%s: %s\n\n", all[i], obj_str(overview, all[i]));
+			n_waits++;
+		}
 	if (obj_len(apps))
 		print_table(apps, a, b);
 	else if (!obj_len(bundles))

@@ -94,12 +94,29 @@ int own_volume_take(const struct obj *volume, struct error *err)
 			 "it with kubectl get pv alm-log -o yaml, and remove it");
 }
 
+/* The claim that had it is gone, with its namespace, say: what is on the volume is for the next one, which has another
+ * uid. */
+static int release(struct session *s, const struct obj *volume, struct error *err)
+{
+	struct session_reply reply;
+	if (!cstr_eq(obj_str(volume, "status.phase"), "Released"))
+		return 0;
+	CLEANUP(obj_unrefp) struct obj *patch = obj_map();
+	obj_set_path(patch, "spec.claimRef.uid", obj_null());
+	obj_set_path(patch, "spec.claimRef.resourceVersion", obj_null());
+	const struct session_request q = {.method = "PATCH",
+					  .target = OWN_VOLUME_TARGET "?fieldManager=alm-cli",
+					  .content_type = MERGE_PATCH,
+					  .body = patch};
+	return session_send(s, &q, &reply, err) < 0 ? error_wrap(err, "--log-volume") : 0;
+}
+
 int own_volume_check(struct cli *c, struct session *s, struct error *err)
 {
 	struct error none = ERROR_INIT;
 	const struct obj *volume, *classes;
 	if (session_get(s, OWN_VOLUME_TARGET, &volume, &none) >= 0)
-		return own_volume_take(volume, err);
+		return own_volume_take(volume, err) < 0 ? -err->code : release(s, volume, err);
 	if (none.code != E_NOTFOUND)
 		return error_set(err, none.code, "--log-volume: %s", none.msg);
 	if (check_node(c, s, err) < 0)

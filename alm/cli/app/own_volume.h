@@ -12,7 +12,8 @@
 /* Of --log-volume; nothing without. E_USAGE. To be released. */
 int own_volume_read(struct cli *c, struct yaml_documents *ret, struct error *err);
 /* E_REFUSED: there is no such node, the claim would get a volume of the cluster's default StorageClass instead, or a
- * volume of that name is there that is not ours. That one is there already is no error: it is the second time. */
+ * volume of that name is there that is not ours. That one is there already is no error: it is the second time; whose claim is
+ * gone is freed for the next one. */
 int own_volume_check(struct cli *c, struct session *s, struct error *err);
 /* Of the one that is there: E_REFUSED if it is somebody else's. */
 int own_volume_take(const struct obj *volume, struct error *err);

@@ -29,7 +29,7 @@ static const struct phase_edge phase_edges[] = {
 	{PHASE_VERIFYING,    PHASE_SUCCEEDED,    "ready, and handed over"},
 	{PHASE_VERIFYING,    PHASE_ROLLING_BACK, "it failed, and something ran before"},
 	{PHASE_VERIFYING,    PHASE_FAILED,       "it failed: a first install, or onFailure Stay"},
-	{PHASE_SUCCEEDED,    PHASE_PENDING,      "its values or its account changed"},
+	{PHASE_SUCCEEDED,    PHASE_PENDING,      "its values or its account changed, or its plan is gone"},
 	{PHASE_SUCCEEDED,    PHASE_SUPERSEDED,   "a later one succeeded"},
 	{PHASE_ROLLING_BACK, PHASE_ROLLED_BACK,  "the former version runs again"},
 	{PHASE_ROLLING_BACK, PHASE_SUCCEEDED,    "the former values run again"},

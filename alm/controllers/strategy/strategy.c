@@ -98,7 +98,7 @@ static const struct phase_row {
 	 .steps = {
 		strategy_make_way,           /* a later one succeeded: -> Superseded */
 		strategy_tell_migrated,      /* what is stored in another version by now */
-		strategy_load,
+		strategy_keep_plan,          /* or one is made anew: -> Pending */
 		strategy_take_changes,       /* of values or account: -> Pending */
 		strategy_repair}},           /* what has drifted */
 	{.phases = {PHASE_ROLLING_BACK},

@@ -27,7 +27,7 @@ enum ensured strategy_load_plan(struct strategy_pass *s)
 	if (known == WAITING || s->install)
 		return known;
 	s->phase = PHASE_PENDING; /* somebody deleted it: plan anew */
-	s->message = "the stored plan is gone";
+	s->message = STORED_PLAN_GONE;
 	return ENDED;
 }
 

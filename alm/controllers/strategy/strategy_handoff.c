@@ -25,7 +25,7 @@ static void hand_over(struct strategy_pass *s, const struct unit_entry *e)
 			   true);
 		return;
 	}
-	if (!unit_is_applied(e) || !strategy_holds(e)) {
+	if (!unit_is_applied(e) || !strategy_holds(s, e)) {
 		strategy_write_crd(s, s->install, e, true, false);
 		return;
 	}

@@ -24,7 +24,7 @@ static bool has_drifted(const struct strategy_pass *s, const struct unit_entry *
 		return false;
 	if (!e->live || !unit_is_applied(e) || !strategy_owns(s, e))
 		return true;
-	return !strategy_holds(e) && !unit_is_as_left(s->v, e);
+	return !strategy_holds(s, e) && !unit_is_as_left(s->v, e);
 }
 
 static const char *drift_text(const struct strategy_pass *s, const struct unit_entry *e)
@@ -289,6 +289,15 @@ enum ensured strategy_choose_again(struct strategy_pass *s)
 		return WAITING;
 	decide_retry(s);
 	return strategy_start_revision(s, "chosen again");
+}
+
+/* What is installed is known by its plan alone. */
+enum ensured strategy_keep_plan(struct strategy_pass *s)
+{
+	enum ensured known = strategy_find_plan(s, s->ref->name, s->revision, &s->install);
+	if (known == WAITING || s->install)
+		return known;
+	return s->app->paused ? WAITING : strategy_start_revision(s, STORED_PLAN_GONE);
 }
 
 enum ensured strategy_make_way(struct strategy_pass *s)

@@ -14,9 +14,14 @@
 
 /* --- as planned, ours, ready --- */
 
-bool strategy_holds(const struct unit_entry *e)
+bool strategy_holds(const struct strategy_pass *s, const struct unit_entry *e)
 {
-	return unit_holds_object(e->live, e->object);
+	if (!e->live || unit_holds_object(e->live, e->object))
+		return e->live;
+	CLEANUP(obj_unrefp) struct obj *want =
+		install_plan_decorate(s->v, s->app, s->ref, s->install, e, false);
+	obj_del_path(want, "metadata.ownerReferences"); /* strategy_owns() */
+	return unit_holds_object(e->live, want);
 }
 
 bool strategy_owns(const struct strategy_pass *s, const struct unit_entry *e)

@@ -9,8 +9,8 @@
 #include "alm/controllers/strategy/strategy_pass.h"
 #include "alm/unit/ready.h"
 
-/* Does the live object have all that the plan says of it? */
-bool strategy_holds(const struct unit_entry *e);
+/* Does the live object have all that the plan says of it? Where our marks took the place of the chart's: ours. */
+bool strategy_holds(const struct strategy_pass *s, const struct unit_entry *e);
 /* The live object has the marks of this strategy, or is none of its business. */
 bool strategy_owns(const struct strategy_pass *s, const struct unit_entry *e);
 /* Of the object that is the furthest from it, which *ret_why says. */

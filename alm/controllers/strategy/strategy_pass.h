@@ -122,6 +122,7 @@ int64_t strategy_deadline(const struct strategy_pass *s);
 /* Time left of the deadline of this phase (phases.h), which runs since the condition last turned; <=
  * 0: over. */
 int64_t strategy_time_left(const struct strategy_pass *s, const char *condition);
+#define STORED_PLAN_GONE "the stored plan is gone" /* somebody deleted it: it is made anew */
 /* The stored plan of a strategy at a revision; *ret NULL: it is gone. WAITING: not known yet. */
 enum ensured strategy_find_plan(struct strategy_pass *s, const char *strategy, int64_t revision,
 				struct install_plan **ret);

@@ -86,6 +86,7 @@ enum ensured strategy_take_changes(struct strategy_pass *s);
 enum ensured strategy_repair(struct strategy_pass *s);
 enum ensured strategy_record_failed(struct strategy_pass *s);
 enum ensured strategy_choose_again(struct strategy_pass *s);
+enum ensured strategy_keep_plan(struct strategy_pass *s);
 
 /* strategy_migrated.c */
 enum ensured strategy_tell_migrated(struct strategy_pass *s);

@@ -77,6 +77,7 @@ static void test_overview__what_the_server_suffers_from_comes_first(void **state
 			    "server: its disk is full\n\nNo app is declared: `kubectl create "
 			    "-f` an AppType.\n");
 	assert_string_equal(obj_str(o, "server"), "its disk is full");
+	assert_null(obj_str(o, "controller"));
 }
 
 static void test_overview__all_is_well(void **state)

@@ -1,6 +1,7 @@
 /* test_strategy_keep.c: of several objects that drifted, which is told to be repaired and which is left. */
 #include "tests/lib/test.h"
 
+#include "alm/controllers/strategy/strategy_objects.h"
 #include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/engine/repairs.h"
 #include "alm/obj/condition.h"
@@ -115,9 +116,62 @@ static void test_strategy_keep__the_one_that_is_repaired_is_told(void **state)
 	}
 }
 
+#define MARKED                                                                                  \
+	"{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"metadata\":{\"name\":\"a\",%s\"labels\":{"    \
+	"\"app.coreos.com/app\":\"web\",\"app.coreos.com/strategy\":\"s\","                     \
+	"\"app.kubernetes.io/managed-by\":\"Helm\"},\"annotations\":{"                          \
+	"\"app.coreos.com/applied\":\"d\",\"app.coreos.com/owner\":\"web.io.ops\","             \
+	"\"helm.sh/resource-policy\":\"keep\",\"app.coreos.com/crd-version\":\"1.0.0\","        \
+	"\"meta.helm.sh/release-name\":\"web\",\"meta.helm.sh/release-namespace\":\"n\"},"      \
+	"\"ownerReferences\":[{\"apiVersion\":\"opinstaller.coreos.com/v1beta1\","              \
+	"\"kind\":\"InstallStrategy\",\"name\":\"s\",\"uid\":\"s1\"}]},\"spec\":{\"group\":\"%" \
+	"s\"}}"
+#define OF_OBJECT                                                 \
+	"example.com/v1", "Web", "\"namespace\":\"n\",",          \
+		"\"app.kubernetes.io/managed-by\":\"kustomize\"", \
+		"\"meta.helm.sh/release-name\":\"other\""
+#define OF_CRD                                                         \
+	"apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "", \
+		"\"app.coreos.com/owner\":\"of.another\",\"helm.sh/resource-policy\":\"delete\""
+#define OF_CHART                                                                             \
+	"{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"metadata\":{\"name\":\"a\",%s\"labels\":{" \
+	"%s},\"annotations\":{%s}},\"spec\":{\"group\":\"ours\"}}"
+
+/* Nothing remembers what was applied: a controller has just started. */
+static void test_strategy_keep__marks_that_took_the_charts_place_are_no_drift(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *version, *kind, *ns, *label, *annotation, *is;
+		bool crd;
+	} rows[] = {
+		{OF_OBJECT, "ours", false},
+		{OF_OBJECT, "theirs", false},
+		{OF_CRD, "ours", true},
+		{OF_CRD, "theirs", true},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w;
+		begin(&w);
+		struct unit_entry *e = &w.entries[0];
+		e->object = view_fake_obj(&w.f,
+					  arena_fmt(w.f.a, OF_CHART, rows[i].version, rows[i].kind,
+						    rows[i].ns, rows[i].label, rows[i].annotation));
+		e->live = view_fake_obj(&w.f, arena_fmt(w.f.a, MARKED, rows[i].version,
+							rows[i].kind, rows[i].ns, rows[i].is));
+		e->kind = rows[i].kind;
+		e->is_crd = e->keep = rows[i].crd;
+		assert_int_equal(strategy_holds(&w.s, e), cstr_eq(rows[i].is, "ours"));
+		e->live = NULL;
+		assert_false(strategy_holds(&w.s, e));
+		view_fake_release(&w.f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strategy_keep__marks_that_took_the_charts_place_are_no_drift),
 		cmocka_unit_test(test_strategy_keep__the_one_that_is_repaired_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,6 +125,25 @@ static void test_strategy_plans__nothing_is_left_behind_for_a_stale_list(void **
 	view_fake_release(&w.f);
 }
 
+/* With the Secrets of alm-system, say: nothing else tells what is installed. */
+static void test_strategy_plans__one_that_was_deleted_is_made_anew(void **state)
+{
+	(void)state;
+	struct world w;
+	begin(&w, "");
+	has_strategy(&w, "one", "", "1.0.0", "Succeeded", 1);
+	run(&w, &strategy_controller, "one");
+	const struct action *x = view_fake_action(&w.f, ACT_STATUS, NULL, NULL);
+	assert_true(!x || cstr_eq(obj_str(x->body, "phase"), "Succeeded"));
+	is_not_there(&w);
+	run(&w, &strategy_controller, "one");
+	x = view_fake_action(&w.f, ACT_STATUS, NULL, NULL);
+	assert_non_null(x);
+	assert_string_equal(obj_str(x->body, "phase"), "Pending");
+	assert_int_equal(obj_i64(x->body, "revision", 0), 2);
+	view_fake_release(&w.f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +152,7 @@ int main(void)
 		cmocka_unit_test(test_strategy_plans__no_finalizer_goes_for_a_stale_list),
 		cmocka_unit_test(test_strategy_plans__leftovers_are_not_none_for_a_stale_list),
 		cmocka_unit_test(test_strategy_plans__nothing_is_left_behind_for_a_stale_list),
+		cmocka_unit_test(test_strategy_plans__one_that_was_deleted_is_made_anew),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
