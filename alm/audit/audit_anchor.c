@@ -142,7 +142,10 @@ int audit_check_note(struct audit *a, struct str note, const char *where, struct
 		return error_wrap(err, "%s", where);
 	if (!str_is(origin, a->origin)) {
 		r = is_accepted(a, origin, c.size, err);
-		strbuf_addf(&b, "of the log %.*s, and this is %s", STR_ARG(origin), a->origin);
+		strbuf_addf(&b,
+			    "of the log %.*s, and this is %s (where an ALM still works with that "
+			    "one, end this one: a gap that is accepted here would stop the other)",
+			    STR_ARG(origin), a->origin);
 		return r != 0 ? r < 0 ? r : 0 : not_a_prefix(a, where, &c, b.buf, err);
 	}
 	r = is_signed(a, note, &c, err);

@@ -30,7 +30,7 @@ WAIT_S=90 soon "and it leads" test.local/one leader
 timeout 60 "$alm_bin" controller --data-dir "$dir/two" --metrics-listen off --audit-origin test.local/two >two.out 2>two.err
 status=$?
 is "two ends by itself" yes "$([ $status -ne 0 ] && [ $status -ne 124 ] && echo yes)"
-has "and says why" "of the log test.local/one, and this is test.local/two" "$(cat two.err)"
+has "and says why" "of the log test.local/one, and this is test.local/two (where an ALM still works with that one, end this one" "$(cat two.err)"
 is "it was never the leader" test.local/one "$(leader)"
 is "the cluster remembers the log of one as before" test.local/one "$(anchor)"
 package 0.9.4 >/dev/null
