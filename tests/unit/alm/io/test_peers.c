@@ -42,9 +42,30 @@ static void test_peers__addresses_without_connections_are_forgotten(void **state
 	assert_int_equal(kept->n_conns, 0);
 }
 
+/* Whoever has still to pay is remembered for as long as there is room by those that have. */
+static void test_peers__who_has_not_paid_is_forgotten_last(void **state)
+{
+	(void)state;
+	CLEANUP(peers_freep) struct peers *p = peers_new();
+	char name[32];
+	struct peer *poor = peers_enter(p, "poor", 0);
+	for (int i = 0; i < PEER_FAILURES; i++)
+		assert_true(peer_may_fail(poor, 0));
+	peer_leave(poor, true);
+	for (int i = 0; i < 2 * PEERS_MAX; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		peer_leave(peers_enter(p, name, 0), true);
+	}
+	assert_true(peers_count(p) <= PEERS_MAX);
+	poor = peers_enter(p, "poor", 0);
+	assert_false(peer_may_fail(poor, 0));
+	peer_leave(poor, true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_peers__who_has_not_paid_is_forgotten_last),
 		cmocka_unit_test(test_peers__failures_have_a_bucket),
 		cmocka_unit_test(test_peers__addresses_without_connections_are_forgotten),
 	};

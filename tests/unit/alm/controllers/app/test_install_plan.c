@@ -191,6 +191,114 @@ static void test_install_plan__whose_a_definition_is(void **state)
 	}
 }
 
+#define HELM(name, ns)                                                                        \
+	"\"annotations\":{\"meta.helm.sh/release-name\":\"" name "\",\"meta.helm.sh/release-" \
+	"namespace\":\"" ns "\"}"
+#define BY(who) ",\"labels\":{\"app.kubernetes.io/managed-by\":\"" who "\"}"
+
+/* What no app has: definitions and namespaces are shared, of the rest a release of helm is taken over alone that is this
+ * one. */
+static void test_install_plan__who_has_what_no_app_has(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *kind, *marks, *who;
+	} rows[] = {
+		{"ConfigMap", "", "nobody ALM knows"},
+		{"Namespace", "", NULL},
+		{"CustomResourceDefinition", "", NULL},
+		{"Namespace", HELM("other", "etcd") BY("Helm"), NULL},
+		{"ConfigMap", HELM("etcd", "ns") BY("Helm"), NULL},
+		{"ConfigMap", HELM("etcd", "ns"), "nobody ALM knows"},
+		{"ConfigMap", HELM("etcd", "ns") BY("kustomize"), "kustomize"},
+		{"ConfigMap", HELM("other", "ns") BY("Helm"), "release other in ns"},
+		{"ConfigMap", HELM("etcd", "else") BY("Helm"), "release etcd in else"},
+		{"ConfigMap", "\"annotations\":{\"meta.helm.sh/release-name\":\"etcd\"}" BY("Helm"),
+		 "release etcd in "},
+		{"ConfigMap", "\"annotations\":{}" BY("Helm"), "Helm"},
+	};
+	const struct app app = {.name = "etcd", .self_ref = "etcd.io"};
+	const struct install_plan p = {.release = "etcd", .ns = "ns"};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct view_fake f;
+		view_fake_init(&f);
+		const struct unit_entry e = {.kind = rows[i].kind,
+					     .is_crd = !strncmp(rows[i].kind, "Custom", 6)};
+		const struct obj *live =
+			view_fake_obj(&f, arena_fmt(f.a, "{\"metadata\":{%s}}", rows[i].marks));
+		const char *who = install_plan_foreign(&app, &p, &e, live, f.a);
+		if (!cstr_eq(who, rows[i].who))
+			fail_msg("row %zu: %s", i, who ? who : "free");
+		view_fake_release(&f);
+	}
+}
+
+#define FORMER(kind, ns, name) \
+	"{\"kind\":\"" kind "\",\"namespace\":\"" ns "\",\"name\":\"" name "\"}"
+
+/* What a person approves: with whatever changes of it the digest is another one. */
+static void test_install_plan__its_digest_is_of_all_that_is_approved(void **state)
+{
+	(void)state;
+	enum { WAYS = 29 };
+	struct view_fake f;
+	const char *seen[WAYS];
+	static const char *const docs[WAYS] = {
+		[10] = "{\"hooks\":[]}",
+		[11] = "{\"hooks\":[{\"object\":{\"a\":2}}]}",
+		[12] = "{\"hooks\":[{\"object\":{\"a\":1}}],\"former\":[" FORMER("K", "n",
+										 "o") "]}",
+		[13] = "{\"hooks\":[{\"object\":{\"a\":1}}],\"rollout\":{\"r\":1}}",
+		[20] = "{\"hooks\":[{\"object\":{\"a\":1}}],\"former\":[" FORMER("L", "n",
+										 "o") "]}",
+		[21] = "{\"hooks\":[{\"object\":{\"a\":1}}],\"former\":[" FORMER("K", "m",
+										 "o") "]}",
+		[22] = "{\"hooks\":[{\"object\":{\"a\":1}}],\"former\":[" FORMER("K", "n",
+										 "p") "]}",
+		[23] = "{\"hooks\":[{\"object\":{\"a\":1}}],\"former\":[" FORMER(
+			"K", "n", "o") "," FORMER("L", "m", "p") "]}",
+		[25] = "{\"hooks\":[{\"object\":{\"a\":1}}],\"former\":[" FORMER(
+			"K", "n", "o") "," FORMER("K", "m", "p") "]}",
+		[26] = "{\"hooks\":[{\"object\":{\"a\":1}}],\"former\":[" FORMER(
+			"K", "n", "o") "," FORMER("L", "n", "p") "]}",
+		[27] = "{\"hooks\":[{\"object\":{\"a\":1}}],\"former\":[" FORMER(
+			"K", "n", "o") "," FORMER("L", "m", "o") "]}",
+		[28] = "{\"hooks\":[{\"object\":{\"a\":1}},{\"object\":{\"a\":1}}]}",
+		[24] = "{\"hooks\":[{\"object\":{\"a\":1}},{\"object\":{\"a\":2}}]}",
+	};
+	view_fake_init(&f);
+	const struct obj *doc = view_fake_obj(&f, "{\"hooks\":[{\"object\":{\"a\":1}}]}");
+	const struct obj *list = view_fake_obj(&f, "[\"x\"]");
+	for (int i = 0; i < WAYS; i++) {
+		const struct strategy_ref installed = {.version = i == 1 ? "0.9.1" : "0.9.0"};
+		const struct app app = {
+			.o = view_fake_obj(&f, i == 2 ? "{\"metadata\":{\"uid\":\"v\"}}"
+						      : "{\"metadata\":{\"uid\":\"u\"}}"),
+			.installed = i == 3 ? NULL : &installed,
+			.account = {.user = i == 4 ? "bob" : "app", .is_default = i == 5}};
+		struct unit_entry e = {.kind = i == 6 ? "Secret" : "ConfigMap",
+				       .ns = i == 7 ? NULL : "n",
+				       .name = i == 8 ? "d" : "c",
+				       .digest = i == 9 ? "2" : "1"};
+		const struct install_plan p = {.doc = docs[i] ? view_fake_obj(&f, docs[i]) : doc,
+					       .ns = i == 14 ? "m" : "n",
+					       .version = i == 15 ? "1.0.1" : "1.0.0",
+					       .archive = i == 16 ? "b" : "a",
+					       .values = i == 17 ? "y" : "x",
+					       .entries = &e,
+					       .n = 1};
+		seen[i] = install_plan_digest(&f.view, &p, &app, i == 18 ? list : NULL,
+					      i == 19 ? list : NULL);
+		assert_string_equal(install_plan_digest(&f.view, &p, &app, i == 18 ? list : NULL,
+							i == 19 ? list : NULL),
+				    seen[i]);
+		for (int k = 0; k < i; k++)
+			if (!strcmp(seen[k], seen[i]))
+				fail_msg("way %d is as way %d", i, k);
+	}
+	view_fake_release(&f);
+}
+
 #define REFS(kind) "[{\"apiVersion\":\"g/v1\",\"kind\":\"" kind "\",\"name\":\"n\",\"uid\":\"u1\"}]"
 
 /* An object stays its strategy's until it is handed over; what is no reference says nothing. */
@@ -239,6 +347,8 @@ static void test_install_plan__whose_an_object_stays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_install_plan__who_has_what_no_app_has),
+		cmocka_unit_test(test_install_plan__its_digest_is_of_all_that_is_approved),
 		cmocka_unit_test(test_install_plan__whose_an_object_stays),
 		cmocka_unit_test(test_install_plan__an_autoscaler_keeps_its_replicas),
 		cmocka_unit_test(test_install_plan__one_byte_over_the_bound_is_refused),

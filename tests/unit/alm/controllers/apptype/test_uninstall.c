@@ -179,6 +179,19 @@ static void test_uninstall__what_is_the_apps_goes_in_order(void **state)
 	view_fake_release(&w.f);
 }
 
+/* An app that never had a plan has no record, and nothing of it is written. */
+static void test_uninstall__without_a_plan_there_is_nothing_to_say(void **state)
+{
+	(void)state;
+	struct world w;
+	begin(&w);
+	assert_int_equal(pass(&w), DONE);
+	for (const struct action *x = w.f.plan.head; x; x = x->next)
+		assert_int_not_equal(x->type, ACT_CREATE);
+	assert_string_equal(w.deleted, "");
+	view_fake_release(&w.f);
+}
+
 static const char *record_status(struct world *w, int n)
 {
 	static const struct resource secrets = {"", "v1", "secrets", "Secret", true};
@@ -382,6 +395,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_uninstall__what_is_the_apps_goes_in_order),
+		cmocka_unit_test(test_uninstall__without_a_plan_there_is_nothing_to_say),
 		cmocka_unit_test(test_uninstall__the_newest_record_says_so),
 		cmocka_unit_test(test_uninstall__objects_of_every_version_go),
 		cmocka_unit_test(test_uninstall__nothing_goes_before_all_is_known),
