@@ -102,11 +102,11 @@ static void check_host(struct field_errors *e, const char *path, const char *hos
 		"and end with an alphanumeric character (e.g. '*.example.com', regex used for "
 		"validation is "
 		"'\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-	bool any = host && strchr(host, '*'), below = cstr_has_prefix(host, "*.");
-	const char *name = below ? host + 2 : host;
 	if (!host)
 		return;
-	if (!any)
+	bool below = cstr_has_prefix(host, "*.");
+	const char *name = below ? host + 2 : host;
+	if (!strchr(host, '*'))
 		check_named(e, path, NAME_DNS_SUBDOMAIN, host);
 	else if (!below || name_fault(NAME_DNS_SUBDOMAIN, str_of(name)))
 		check_invalid_text(e, path, host, wild);

@@ -249,6 +249,7 @@ static bool is_format_known(const char *type, const char *format)
 }
 
 /* Formats that nobody checks, of a schema and all below it. */
+/* NOLINTNEXTLINE(misc-no-recursion): one level less each time */
 static void warn_of_formats(struct field_errors *w, const struct obj *o, int level)
 {
 	const char *format = obj_type(o) == OBJ_MAP ? check_text(o, "format") : "";

@@ -208,10 +208,29 @@ static const char *why_drifted(const struct obj *bundle, const char *name, struc
 	return NULL;
 }
 
+static struct obj *live_row(const struct bundle_row_input *in, const char *object, struct arena *a)
+{
+	static const char *const states[] = {[READY] = "Current", [NOT_READY] = "InProgress"};
+	const struct inventory_line *l = in->line;
+	const char *why = NULL;
+	enum readiness r = ready_check(in->live, false, a, &why);
+	const char *name =
+		arena_fmt(a, "%s %s%s%s", l->kind, l->ns ? l->ns : "", l->ns ? "/" : "", l->name);
+	const char *kept = why_kept(in->bundle, name, a);
+	if (kept)
+		return row_new(object, "Kept", kept);
+	const char *drifted = r == READY ? why_drifted(in->bundle, name, a) : NULL;
+	if (drifted)
+		return row_new(object, "Drifted", drifted);
+	const char *text = r == READY ? replicas(in->live, a) : suffers(in, a);
+	return row_new(object, r == READY || r == NOT_READY ? states[r] : "Failed",
+		       text ? text : why);
+}
+
 struct obj *bundle_row(const struct bundle_row_input *in, struct arena *a)
 {
 	const struct inventory_line *l = in->line;
-	const char *object = ref_text(l->kind, l->ns, l->name, a), *why = NULL, *text;
+	const char *object = ref_text(l->kind, l->ns, l->name, a);
 	struct obj *row;
 	if (in->unreadable) {
 		row = row_new(object, "Unknown", in->unreadable);
@@ -221,22 +240,7 @@ struct obj *bundle_row(const struct bundle_row_input *in, struct arena *a)
 	} else if (meta_is_deleting(in->live)) {
 		row = deleting_row(in, object, a);
 	} else {
-		enum readiness r = ready_check(in->live, false, a, &why);
-		const char *name = arena_fmt(a, "%s %s%s%s", l->kind, l->ns ? l->ns : "",
-					     l->ns ? "/" : "", l->name);
-		const char *kept = why_kept(in->bundle, name, a);
-		const char *drifted = r == READY ? why_drifted(in->bundle, name, a) : NULL;
-		text = kept         ? kept
-		       : drifted    ? drifted
-		       : r == READY ? replicas(in->live, a)
-				    : suffers(in, a);
-		row = row_new(object,
-			      kept             ? "Kept"
-			      : drifted        ? "Drifted"
-			      : r == READY     ? "Current"
-			      : r == NOT_READY ? "InProgress"
-					       : "Failed",
-			      text ? text : why);
+		row = live_row(in, object, a);
 		const char *at = written_at(in->live, meta_name(in->bundle));
 		if (at)
 			set_change(row, revision_at(in->bundle, at), at);

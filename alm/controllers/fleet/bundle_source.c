@@ -37,13 +37,13 @@ static void forget_former(struct obj *list, const struct obj *o, const char *typ
 		condition_set(list, &c, now_ns);
 }
 
-struct obj *bundle_source_conditions(const struct obj *o, const struct outcome *read,
+struct obj *bundle_source_conditions(const struct obj *bundle, const struct outcome *read,
 				     int64_t now_ns)
 {
-	struct obj *list = obj_copy_list(obj_path(o, "status.conditions"));
-	if (!read && !meta_is_deleting(o)) {
-		forget_former(list, o, "SourceReady", now_ns);
-		forget_former(list, o, "Rendered", now_ns);
+	struct obj *list = obj_copy_list(obj_path(bundle, "status.conditions"));
+	if (!read && !meta_is_deleting(bundle)) {
+		forget_former(list, bundle, "SourceReady", now_ns);
+		forget_former(list, bundle, "Rendered", now_ns);
 	}
 	return list;
 }
