@@ -236,11 +236,43 @@ static void test_install_plan__who_has_what_no_app_has(void **state)
 #define FORMER(kind, ns, name) \
 	"{\"kind\":\"" kind "\",\"namespace\":\"" ns "\",\"name\":\"" name "\"}"
 
+enum { WAYS = 29 };
+
+/* The usual one but for one of the ways. */
+static const char *in_way(int i, int way, const char *other, const char *usual)
+{
+	return i == way ? other : usual;
+}
+
+static const char *digest_of_way(struct view_fake *f, int i, const char *text)
+{
+	static const char usual[] = "{\"hooks\":[{\"object\":{\"a\":1}}]}";
+	const struct obj *list = view_fake_obj(f, "[\"x\"]");
+	const struct strategy_ref installed = {.version = in_way(i, 1, "0.9.1", "0.9.0")};
+	const struct app app = {
+		.o = view_fake_obj(f, in_way(i, 2, "{\"metadata\":{\"uid\":\"v\"}}",
+					     "{\"metadata\":{\"uid\":\"u\"}}")),
+		.installed = i == 3 ? NULL : &installed,
+		.account = {.user = in_way(i, 4, "bob", "app"), .is_default = i == 5}};
+	struct unit_entry e = {.kind = in_way(i, 6, "Secret", "ConfigMap"),
+			       .ns = in_way(i, 7, NULL, "n"),
+			       .name = in_way(i, 8, "d", "c"),
+			       .digest = in_way(i, 9, "2", "1")};
+	const struct install_plan p = {.doc = view_fake_obj(f, text ? text : usual),
+				       .ns = in_way(i, 14, "m", "n"),
+				       .version = in_way(i, 15, "1.0.1", "1.0.0"),
+				       .archive = in_way(i, 16, "b", "a"),
+				       .values = in_way(i, 17, "y", "x"),
+				       .entries = &e,
+				       .n = 1};
+	return install_plan_digest(&f->view, &p, &app, i == 18 ? list : NULL,
+				   i == 19 ? list : NULL);
+}
+
 /* What a person approves: with whatever changes of it the digest is another one. */
 static void test_install_plan__its_digest_is_of_all_that_is_approved(void **state)
 {
 	(void)state;
-	enum { WAYS = 29 };
 	struct view_fake f;
 	const char *seen[WAYS];
 	static const char *const docs[WAYS] = {
@@ -267,31 +299,9 @@ static void test_install_plan__its_digest_is_of_all_that_is_approved(void **stat
 		[24] = "{\"hooks\":[{\"object\":{\"a\":1}},{\"object\":{\"a\":2}}]}",
 	};
 	view_fake_init(&f);
-	const struct obj *doc = view_fake_obj(&f, "{\"hooks\":[{\"object\":{\"a\":1}}]}");
-	const struct obj *list = view_fake_obj(&f, "[\"x\"]");
 	for (int i = 0; i < WAYS; i++) {
-		const struct strategy_ref installed = {.version = i == 1 ? "0.9.1" : "0.9.0"};
-		const struct app app = {
-			.o = view_fake_obj(&f, i == 2 ? "{\"metadata\":{\"uid\":\"v\"}}"
-						      : "{\"metadata\":{\"uid\":\"u\"}}"),
-			.installed = i == 3 ? NULL : &installed,
-			.account = {.user = i == 4 ? "bob" : "app", .is_default = i == 5}};
-		struct unit_entry e = {.kind = i == 6 ? "Secret" : "ConfigMap",
-				       .ns = i == 7 ? NULL : "n",
-				       .name = i == 8 ? "d" : "c",
-				       .digest = i == 9 ? "2" : "1"};
-		const struct install_plan p = {.doc = docs[i] ? view_fake_obj(&f, docs[i]) : doc,
-					       .ns = i == 14 ? "m" : "n",
-					       .version = i == 15 ? "1.0.1" : "1.0.0",
-					       .archive = i == 16 ? "b" : "a",
-					       .values = i == 17 ? "y" : "x",
-					       .entries = &e,
-					       .n = 1};
-		seen[i] = install_plan_digest(&f.view, &p, &app, i == 18 ? list : NULL,
-					      i == 19 ? list : NULL);
-		assert_string_equal(install_plan_digest(&f.view, &p, &app, i == 18 ? list : NULL,
-							i == 19 ? list : NULL),
-				    seen[i]);
+		seen[i] = digest_of_way(&f, i, docs[i]);
+		assert_string_equal(digest_of_way(&f, i, docs[i]), seen[i]);
 		for (int k = 0; k < i; k++)
 			if (!strcmp(seen[k], seen[i]))
 				fail_msg("way %d is as way %d", i, k);
