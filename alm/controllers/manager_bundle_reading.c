@@ -41,6 +41,7 @@ void bundle_slot_free(void *p)
 	obj_unref(s->lists);
 	obj_unref(s->told);
 	obj_unref(s->steer);
+	obj_unref(s->namespaces);
 	xfree(s->head);
 	xfree(s->accepted);
 	xfree(s->asked);

@@ -29,12 +29,26 @@ void bundle_slot_since(struct bundle_slot *s, const struct obj *bundle)
 		clock_format(loop_now(s->b->m->c.loop), CLOCK_MICROS, s->job_since);
 }
 
+/* Where something may be written at rest is said by the spec as it is, whatever becomes of its revision. */
+static bool steer_namespaces(struct bundle_slot *s, const struct obj *bundle)
+{
+	const struct obj *now = obj_path(bundle, "spec.prune.namespaces");
+	now = obj_type(now) == OBJ_LIST && obj_len(now) ? now : NULL;
+	if (now == s->namespaces || (now && s->namespaces && obj_equal(now, s->namespaces)))
+		return false;
+	obj_unref(s->namespaces);
+	s->namespaces = now ? obj_ref(now) : NULL;
+	s->job.namespaces = s->namespaces;
+	return true;
+}
+
 bool bundle_slot_steer(struct bundle_slot *s, const struct obj *bundle)
 {
+	bool moved = steer_namespaces(s, bundle);
 	CLEANUP(obj_unrefp) struct obj *now =
 		bundle_steer(bundle, s->job.unit->digest, s->job_since);
 	if (now == s->steer || (now && s->steer && obj_equal(now, s->steer)))
-		return false;
+		return moved;
 	obj_unref(s->steer);
 	s->steer = STEAL(now);
 	s->job.steer = s->steer;

@@ -260,6 +260,7 @@ static bool now(void *arg, const char *bundle, struct bundle_now *ret)
 				   .rewritten = s->rewritten,
 				   .asked = s->asked,
 				   .asked_read = s->asked_read,
+				   .head = s->head,
 				   .fetched = s->fetched,
 				   .hooked = s->hooked};
 	return true;

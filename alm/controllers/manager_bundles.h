@@ -57,6 +57,7 @@ struct bundle_slot {
 	struct unit_arenas arenas; /* of the job's */
 	struct obj *record, *source;
 	struct obj *steer;         /* what a person says of job.unit; NULL: nothing */
+	struct obj *namespaces;    /* of the job */
 	char job_rest[SHA256_HEX]; /* bundle_steer_rest() of the spec that it is run by */
 	char job_since
 		[CLOCK_TEXT_MAX]; /* when its rollout began (bundle_steer.h); "": nothing is run */

@@ -260,6 +260,32 @@ counted() { curl -s "http://$metrics/metrics" | sed -n "s/^alm_git_hooks_total{r
 is "all of them are counted" "1 yes" "$(counted taken) $([ "$(counted refused)" -ge 7 ] && [ "$(counted limited)" -ge 1 ] && echo yes)"
 k delete bundle hooked --timeout=120s >/dev/null
 
+mkdir -p ssot/kinds
+printf 'apiVersion: kinds.example.com/v1\nkind: Thing\nmetadata: {name: t, namespace: default}\nspec: {v: 1}\n' >ssot/kinds/t.yaml
+push 'a thing'
+bundle kinds | sed 's/path: apps/path: kinds/' | k apply -f - >/dev/null
+soon "a kind that the server has not is refused" Blocked k get bundle kinds -o 'jsonpath={.status.state}'
+k apply -f - >/dev/null <<'CRD'
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.kinds.example.com}
+spec:
+  group: kinds.example.com
+  scope: Namespaced
+  names: {kind: Thing, plural: things}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+CRD
+k wait crd/things.kinds.example.com --for condition=established --timeout=60s >/dev/null
+alm retry bundle/kinds >/dev/null
+WAIT_S=60 soon "somebody brings it, and the next attempt knows it" Synced k get bundle kinds -o 'jsonpath={.status.state}'
+is "the object is there" 1 "$(k get thing t -o 'jsonpath={.spec.v}')"
+k delete bundle kinds --timeout=120s >/dev/null
+k delete crd things.kinds.example.com >/dev/null
+
 k patch bundle web --type=merge -p '{"spec":{"serviceAccountName":"nobody"}}' >/dev/null
 k delete bundle web --wait=false >/dev/null
 soon "what cannot be begun is tried again, and told" True condition Stalled status

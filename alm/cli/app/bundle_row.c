@@ -65,7 +65,8 @@ static const struct obj *revision_at(const struct obj *bundle, const char *time)
 {
 	const struct obj *status = obj_get(bundle, "status"), *list = obj_get(status, "history");
 	/* of the newest nothing is there: it was taken back, or is not begun */
-	static const char *const without[] = {"RolledBack", "Blocked", "AwaitingApproval", NULL};
+	static const char *const without[] = {"RolledBack",   "Blocked", "AwaitingApproval",
+					      "SourceFailed", "Invalid", NULL};
 	const char *state = obj_str(status, "state");
 	bool is_before = state && cstr_in(state, without) && obj_len(list);
 	const struct obj *found = is_before ? obj_at(list, 0) : status;

@@ -44,7 +44,6 @@ struct bundle_pass {
 
 /* --- what is known --- */
 
-/* What somebody has accepted since is read at once. */
 static const char *read_id(const struct view *v, const struct obj *o)
 {
 	const char *accepts = bundle_accepts(o);
@@ -216,19 +215,19 @@ static const char *degraded_text(const struct view *v, const struct bundle_pass 
 static const char *message_of(const struct view *v, const struct bundle_pass *s)
 {
 	const struct unit_job *job = s->now.job;
-	const char *unkept = bundle_source_unkept(s->o, &s->now, s->is);
+	const char *notes = bundle_source_notes(s->o, &s->now, s->is, s->invalid.code != 0, v->a);
 	switch (s->is) {
 	case BUNDLE_SOURCE_FAILED:
 	case BUNDLE_INVALID:
 		return arena_fmt(v->a, "%s%s", s->invalid.code ? s->invalid.msg : s->read->msg,
-				 unkept);
+				 notes);
 	case BUNDLE_STOPPED:
 	case BUNDLE_BLOCKED:
 	case BUNDLE_AWAITING_APPROVAL:
 	case BUNDLE_ROLLING_BACK:
 	case BUNDLE_ROLLED_BACK:
 		return arena_fmt(v->a, "%s: %s%s", text_of(job->record, "reason"),
-				 text_of(job->record, "message"), unkept);
+				 text_of(job->record, "message"), notes);
 	case BUNDLE_DEGRADED:
 		return degraded_text(v, s);
 	case BUNDLE_DELETING:
@@ -268,7 +267,6 @@ static const char *ready_of(const struct bundle_pass *s)
 	return status ? status : "Unknown";
 }
 
-/* One that is there while it is so. */
 static void hold_condition(const struct view *v, const struct bundle_pass *s, struct obj *list,
 			   bool holds, const char *type, const char *reason, const char *message)
 {
@@ -290,7 +288,8 @@ static void set_held(const struct view *v, const struct bundle_pass *s, struct o
 		       is_revision ? "PruneHeld" : "OrphansHeld",
 		       is_revision ? obj_str(record, "message") : held);
 	hold_condition(v, s, list, unknown != NULL, "OrphansUnknown", "ListFailed", unknown);
-	bool drifts = s->facts.drifts && !s->facts.newer && !s->facts.deleting;
+	bool is_kept = !s->facts.newer || s->is != BUNDLE_ROLLING; /* the next one cannot begin */
+	bool drifts = s->facts.drifts && is_kept && !s->facts.deleting;
 	if (drifts || !s->resumes)
 		hold_condition(v, s, list, drifts, "Drifted", obj_str(record, "driftedWhy"),
 			       obj_str(record, "drifted"));

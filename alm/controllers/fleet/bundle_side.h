@@ -22,8 +22,9 @@ struct bundle_now {
 	int64_t ended_ns;   /* of the last one */
 	/* ANNOTATION_RETRY of the Bundle when it began, and when the last reading did; NULL: there was none. */
 	const char *asked, *asked_read;
-	bool fetched; /* the last reading that ended had a commit; what it said is about that */
-	bool hooked;  /* a push was told since the last reading began */
+	const char *head; /* commit that was read last, well or not; NULL: none */
+	bool fetched;     /* the last reading that ended had a commit; what it said is about that */
+	bool hooked;      /* a push was told since the last reading began */
 };
 
 /* shared.bundles; borrowed until the next turn. */

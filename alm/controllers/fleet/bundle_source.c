@@ -20,7 +20,8 @@ static bool is_about_source(const struct outcome *r)
 bool bundle_source_is_told(const struct obj *o)
 {
 	struct condition c;
-	return condition_get(o, "SourceReady", &c) && !cstr_eq(c.status, "True");
+	return condition_get(o, "SourceReady", &c) &&
+	       (!cstr_eq(c.status, "True") || c.observed_generation != meta_generation(o));
 }
 
 /* Said of another spec than the one that o has now. */
@@ -103,15 +104,23 @@ const char *bundle_source_held(const struct bundle_spec *b, struct arena *a)
 		b->name);
 }
 
-const char *bundle_source_unkept(const struct obj *bundle, const struct bundle_now *now,
-				 enum bundle_state state)
+const char *bundle_source_notes(const struct obj *bundle, const struct bundle_now *now,
+				enum bundle_state state, bool of_spec, struct arena *a)
 {
 	bool waits = state == BUNDLE_SOURCE_FAILED || state == BUNDLE_INVALID ||
 		     state == BUNDLE_BLOCKED || state == BUNDLE_AWAITING_APPROVAL;
 	enum bundle_run run = now->job ? bundle_run_of(now->job->record) : RUN_NONE;
 	bool known = run == RUN_DONE || run == RUN_WENT_BACK || (now->job && now->job->former);
-	if (!waits || known || !obj_len(obj_path(bundle, "status.history")))
-		return "";
-	return "; what is applied is not kept as declared meanwhile: ALM began anew since, or a "
-	       "rollout has changed a part of it";
+	const struct obj *last = obj_at(obj_path(bundle, "status.history"), 0);
+	bool names = state == BUNDLE_INVALID && !of_spec && now->fetched && now->head;
+	const char *commit = names ? arena_fmt(a, " (commit %.*s)", COMMIT_SHOWN, now->head) : "";
+	if (!waits || known || !last)
+		return commit;
+	return arena_fmt(
+		a,
+		"%s; what is applied is not kept as declared meanwhile: ALM began anew since, "
+		"or a rollout has changed a part of it; `alm rollback bundle %s --to %.*s "
+		"--reason TEXT` applies it again",
+		commit, meta_name(bundle), COMMIT_SHOWN,
+		obj_str(last, "commit") ? obj_str(last, "commit") : "");
 }

@@ -11,8 +11,7 @@
 
 #define BUNDLE_POLLS_MAX 3 /* that fail before it is said */
 
-/* The Bundle says that its source is not ready, or was not before its spec was changed, and does so until one is
- * read. */
+/* The Bundle does not say that the source of its spec is ready: it says so of a former one at most. */
 bool bundle_source_is_told(const struct obj *bundle);
 /* status.conditions, to be changed; owned. While nothing was read of this spec (read NULL), what failed of a former
  * one is Unknown. */
@@ -27,10 +26,11 @@ int64_t bundle_source_in(const struct outcome *read, int64_t interval_ns, int64_
 const char *bundle_source_reason(const struct outcome *read, enum bundle_source source);
 /* "COMMIT AUTHOR: SUBJECT" of a tree that was read (bundle_now.read); NULL or no commit: "". */
 const char *bundle_source_text(const struct obj *source, struct arena *a);
-/* Of a revision that is refused or cannot be read: the one that was Synced before it is not kept as declared
- * (unit_job.former); "": it is, or there is none. */
-const char *bundle_source_unkept(const struct obj *bundle, const struct bundle_now *now,
-				 enum bundle_state state);
+/* What stands behind the message of a state: which commit is Invalid (of_spec: the spec is, not a commit), and that
+ * the revision that was Synced before one that is refused or cannot be read is not kept as declared
+ * (unit_job.former), with the remedy. */
+const char *bundle_source_notes(const struct obj *bundle, const struct bundle_now *now,
+				enum bundle_state state, bool of_spec, struct arena *a);
 /* "; FIELD holds it there", and what ends that; "": it follows its branch. */
 struct bundle_spec;
 const char *bundle_source_held(const struct bundle_spec *b, struct arena *a);

@@ -60,6 +60,8 @@ static const char *why_left(const struct unit_pass *s, const struct unit_entry *
 	*ret_reason = s->job->keeps ? "RepairRefused" : "Reported";
 	if (!s->job->keeps)
 		return "spec.drift is Report";
+	if (!unit_is_within(s, e))
+		return "spec.prune.namespaces names its namespace no more";
 	if (s->foreign[row] && taken_by(s, row))
 		return "two that declare it take it from each other; take it out of one";
 	if (s->foreign[row])

@@ -57,7 +57,7 @@ static void put_back(struct unit_pass *s, const struct unit_step *step)
 		size_t row = step->rows[k];
 		const struct unit_entry *e = &s->entries[row];
 		if (unit_action(step, e) != ACTION_CREATE_OR_UPDATE || s->foreign[row] ||
-		    s->host->is_left(s, e) || e->unknown ||
+		    s->host->is_left(s, e) || e->unknown || !unit_is_within(s, e) ||
 		    (e->live && meta_is_deleting(e->live)) || unit_is_placed(s, e) ||
 		    unit_has_run_out(s, row))
 			continue;

@@ -135,6 +135,15 @@ const struct obj *unit_found(const struct unit_pass *s, size_t i)
 				  : obj_get(s->absent, arena_fmt(s->v->a, "o%zu", i));
 }
 
+bool unit_is_within(const struct unit_pass *s, const struct unit_entry *e)
+{
+	const char *ns = cstr_eq(e->kind, "Namespace") ? e->name : e->ns;
+	for (size_t i = 0; ns && s->job && i < obj_len(s->job->namespaces); i++)
+		if (cstr_eq(obj_as_string(obj_at(s->job->namespaces, i)), ns))
+			return true;
+	return !ns || !s->job || !s->job->namespaces;
+}
+
 bool unit_has_run_out(const struct unit_pass *s, size_t i)
 {
 	return !unit_found(s, i) && obj_path(s->entries[i].object, "spec.ttlSecondsAfterFinished");

@@ -248,6 +248,8 @@ const char *unit_selector(const struct unit_pass *s);
 enum rollout_action unit_action(const struct unit_step *step, const struct unit_entry *e);
 /* The i-th object as it is live, or was before the first write; NULL: absent. */
 const struct obj *unit_found(const struct unit_pass *s, size_t i);
+/* It lies, or is one, where the unit is kept (unit_job.namespaces). */
+bool unit_is_within(const struct unit_pass *s, const struct unit_entry *e);
 /* It is absent, and deletes itself once it has run: it was there. */
 bool unit_has_run_out(const struct unit_pass *s, size_t i);
 /* It is applied, its owner's, and as it was left. */

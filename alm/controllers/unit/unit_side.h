@@ -74,11 +74,13 @@ struct unit_job {
 	const struct unit_sweep *sweep; /* after an attempt that succeeded; NULL: nothing is */
 	bool ends;                      /* the process does, with the attempt */
 	bool keeps;                     /* what has drifted after an attempt is put back at once */
-	bool adopts;                    /* objects that nobody has marked */
-	bool takes;                     /* objects of other bundles */
-	bool spares;                    /* what it has no more is told and stays */
-	bool deleting;                  /* all that the inventory names goes, and the inventory */
-	bool orphans;                   /* deleting: the marks go alone, the objects stay */
+	/* What has drifted elsewhere is left: a list; NULL: nowhere. */
+	const struct obj *namespaces;
+	bool adopts;       /* objects that nobody has marked */
+	bool takes;        /* objects of other bundles */
+	bool spares;       /* what it has no more is told and stays */
+	bool deleting;     /* all that the inventory names goes, and the inventory */
+	bool orphans;      /* deleting: the marks go alone, the objects stay */
 	bool made_nothing; /* deleting: none was ever begun, so no inventory is none lost */
 };
 

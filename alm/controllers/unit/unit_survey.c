@@ -5,6 +5,7 @@
 
 #include "alm/controllers/unit/unit_canary.h"
 #include "alm/controllers/unit/unit_pass.h"
+#include "alm/controllers/work/works.h"
 #include "alm/obj/meta.h"
 #include "alm/unit/takeover.h"
 #include "crds/marks.h"
@@ -181,6 +182,22 @@ static bool is_applied_by_a_step(const struct unit *u, const struct unit_entry *
 	return false;
 }
 
+/* Once an attempt the server is asked anew before: a definition that somebody brought no watch here shows. */
+static enum ensured refuse_unknown(struct unit_pass *s, const struct unit_entry *e)
+{
+	const char *id = unit_id(s, "kinds");
+	if (!view_outcome(s->v, id)) {
+		(void)plan_work(s->plan, &kinds_work, id);
+		return WAITING;
+	}
+	return unit_refuse(s, "UnknownObject",
+			   arena_fmt(s->v->a,
+				     "%s: the server has no kind %s in %s, and no CRD of the unit "
+				     "brings it",
+				     unit_entry_text(e, s->v->a), e->kind,
+				     meta_api_version(e->object)));
+}
+
 enum ensured unit_judge(struct unit_pass *s)
 {
 	CLEANUP(strbuf_release) struct strbuf all = STRBUF_INIT(4096);
@@ -191,13 +208,7 @@ enum ensured unit_judge(struct unit_pass *s)
 		if (!e->resource)
 			(void)comes_namespaced(s, e->object, &comes);
 		if (!comes)
-			return unit_refuse(
-				s, "UnknownObject",
-				arena_fmt(s->v->a,
-					  "%s: the server has no kind %s in %s, and no CRD "
-					  "of the unit brings it",
-					  unit_entry_text(e, s->v->a), e->kind,
-					  meta_api_version(e->object)));
+			return refuse_unknown(s, e);
 		if (!s->foreign[i] || !is_applied_by_a_step(s->unit, e, i))
 			continue;
 		const char *why = belongs_to(s, e, o);

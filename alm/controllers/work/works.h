@@ -21,6 +21,7 @@ extern const struct work_kind survey_work; /* live read of objects, as ALM */
 /* Metadata of whatever has the labels of body.selector, of every kind: all lists, or the error. Or rows
  * (stray.h) of what may be nobody's in body.namespaces. */
 extern const struct work_kind gather_work;
+extern const struct work_kind kinds_work;  /* which kinds there are: work_kinds.c */
 extern const struct work_kind ask_work;    /* live answers to what a template or a step needs */
 extern const struct work_kind gate_work;   /* judge a planned CRD by the cluster (live_gate.h) */
 extern const struct work_kind review_work; /* ask the server what the account may */

@@ -89,7 +89,8 @@ static void test_bundle_row__the_revision_that_wrote_it_last(void **state)
 
 static void test_bundle_row__what_went_back_or_waits_is_of_the_one_before(void **state)
 {
-	static const char *const states[] = {"RolledBack", "Blocked", "AwaitingApproval"};
+	static const char *const states[] = {"RolledBack", "Blocked", "AwaitingApproval",
+					     "SourceFailed", "Invalid"};
 	(void)state;
 	struct fixture f;
 	setup(&f, BUNDLE, "ConfigMap", MAP("2030-01-02T09:59:00Z"));

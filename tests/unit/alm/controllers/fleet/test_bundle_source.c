@@ -6,6 +6,7 @@
 #include "alm/controllers/fleet/bundle_history.h"
 #include "alm/controllers/fleet/bundle_source.h"
 #include "alm/controllers/fleet/bundle_spec.h"
+#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
 static void test_bundle_source__who_holds_the_commit(void **state)
@@ -41,6 +42,50 @@ static void test_bundle_source__a_commit_is_told_in_short(void **state)
 	assert_string_equal(bundle_source_text(o, a), "0123456789ab ann: more");
 }
 
+/* That a former spec was read says nothing of another url: its first failure is told. */
+static void test_bundle_source__what_the_status_says_of_it(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	static const struct {
+		const char *text;
+		bool told;
+	} rows[] = {
+		{"{\"metadata\":{\"generation\":2}}", false},
+		{"{\"metadata\":{\"generation\":2},\"status\":{\"conditions\":[{\"type\":"
+		 "\"SourceReady\",\"status\":\"True\",\"observedGeneration\":2}]}}",
+		 false},
+		{"{\"metadata\":{\"generation\":2},\"status\":{\"conditions\":[{\"type\":"
+		 "\"SourceReady\",\"status\":\"True\",\"observedGeneration\":1}]}}",
+		 true},
+		{"{\"metadata\":{\"generation\":2},\"status\":{\"conditions\":[{\"type\":"
+		 "\"SourceReady\",\"status\":\"False\",\"observedGeneration\":2}]}}",
+		 true},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct error err = ERROR_INIT;
+		struct obj *o = NULL;
+		assert_ok(json_parse(str_of(rows[i].text), &o, &err), &err);
+		if (bundle_source_is_told(obj_keep(a, o)) != rows[i].told)
+			fail_msg("row %zu", i);
+	}
+}
+
+/* Which commit is wrong, as the status has the one before it. */
+static void test_bundle_source__an_invalid_commit_is_named(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	struct obj *o = obj_keep(a, obj_map());
+	const struct bundle_now now = {.head = "0123456789abcdef", .fetched = true},
+				none = {.head = "0123456789abcdef"};
+	assert_string_equal(bundle_source_notes(o, &now, BUNDLE_INVALID, false, a),
+			    " (commit 0123456789ab)");
+	assert_string_equal(bundle_source_notes(o, &now, BUNDLE_INVALID, true, a), "");
+	assert_string_equal(bundle_source_notes(o, &now, BUNDLE_BLOCKED, false, a), "");
+	assert_string_equal(bundle_source_notes(o, &none, BUNDLE_INVALID, false, a), "");
+}
+
 /* Said of one that waits for another revision, and had one, where nobody knows what that is to be like. */
 static void test_bundle_source__what_is_not_kept_is_told(void **state)
 {
@@ -55,10 +100,10 @@ static void test_bundle_source__what_is_not_kept_is_told(void **state)
 		bool waits = s == BUNDLE_SOURCE_FAILED || s == BUNDLE_INVALID ||
 			     s == BUNDLE_BLOCKED || s == BUNDLE_AWAITING_APPROVAL;
 		const struct bundle_now none = {0}, kept = {.job = &knows}, lost = {.job = &forgot};
-		assert_int_equal(*bundle_source_unkept(had, &none, s) != '\0', waits);
-		assert_int_equal(*bundle_source_unkept(had, &lost, s) != '\0', waits);
-		assert_string_equal(bundle_source_unkept(had, &kept, s), "");
-		assert_string_equal(bundle_source_unkept(never, &none, s), "");
+		assert_int_equal(*bundle_source_notes(had, &none, s, false, a) != '\0', waits);
+		assert_int_equal(*bundle_source_notes(had, &lost, s, false, a) != '\0', waits);
+		assert_string_equal(bundle_source_notes(had, &kept, s, false, a), "");
+		assert_string_equal(bundle_source_notes(never, &none, s, false, a), "");
 	}
 }
 
@@ -97,6 +142,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bundle_source__who_holds_the_commit),
 		cmocka_unit_test(test_bundle_source__a_commit_is_told_in_short),
+		cmocka_unit_test(test_bundle_source__what_the_status_says_of_it),
+		cmocka_unit_test(test_bundle_source__an_invalid_commit_is_named),
 		cmocka_unit_test(test_bundle_source__what_is_not_kept_is_told),
 		cmocka_unit_test(test_bundle_source__a_name_has_a_limit),
 	};

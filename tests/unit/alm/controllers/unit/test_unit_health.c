@@ -144,6 +144,30 @@ static void look_again(struct unit_fixture *x)
 	view_fake_survey(&x->f);
 }
 
+/* The spec as it is says where something may be written, whatever becomes of its revision. */
+static void test_unit_health__drift_where_the_bundle_may_write_no_more(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *list;
+		bool within;
+	} rows[] = {{"[\"default\"]", true}, {"[\"x\", \"default\"]", true}, {"[\"x\"]", false}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct unit_fixture x;
+		settled(&x, true);
+		x.job.namespaces = view_fake_obj(&x.f, rows[i].list);
+		set_live(&x, "data.v", obj_string("theirs"));
+		assert_string_equal(told(&x, "drifted"),
+				    rows[i].within
+					    ? ""
+					    : "ConfigMap default/c1: data.v changed; not put "
+					      "back: spec.prune.namespaces names its "
+					      "namespace no more");
+		assert_int_equal(view_fake_count(&x.f, ACT_APPLY), rows[i].within);
+		unit_fixture_release(&x);
+	}
+}
+
 static void test_unit_health__drift_that_is_left_and_drift_that_is_not(void **state)
 {
 	(void)state;
@@ -486,6 +510,7 @@ int main(void)
 		cmocka_unit_test(test_unit_health__unready_for_two_minutes),
 		cmocka_unit_test(test_unit_health__what_is_not_waited_for_is_not_asked),
 		cmocka_unit_test(test_unit_health__a_restart_makes_nothing_well),
+		cmocka_unit_test(test_unit_health__drift_where_the_bundle_may_write_no_more),
 		cmocka_unit_test(test_unit_health__drift_that_is_left_and_drift_that_is_not),
 		cmocka_unit_test(test_unit_health__a_repair_that_the_server_refuses),
 		cmocka_unit_test(test_unit_health__a_restart_waits_for_the_answer_to_a_repair),
