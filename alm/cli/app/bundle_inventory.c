@@ -97,7 +97,8 @@ static int by_file(const void *a, const void *b)
 
 void bundle_inventory_sort(struct bundle_inventory *i)
 {
-	qsort(i->objects.lines, i->objects.n, sizeof(i->objects.lines[0]), by_file);
+	if (i->objects.n) /* of an inventory that is gone there is no array */
+		qsort(i->objects.lines, i->objects.n, sizeof(i->objects.lines[0]), by_file);
 }
 
 static struct obj *chunk(const struct store_source *s, const char *name)
