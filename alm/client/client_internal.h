@@ -15,8 +15,8 @@ struct client_call {
 	TAILQ_ENTRY(client_call) link;
 	struct arena *arena; /* of the request */
 	struct transport_request request;
-	bool is_read, is_raw, is_list,
-		is_urgent; /* is_read: it changes nothing, so it is retried */
+	bool is_read; /* it changes nothing, so it is retried */
+	bool is_raw, is_list, is_urgent;
 	bool queued, slot; /* waits for a place; has one */
 	client_reply_fn fn;
 	void *arg;

@@ -143,8 +143,10 @@ static int make_nothing(struct bundle_slot *s, struct error *err)
 
 static void take_next(struct bundle_slot *s)
 {
-	if (!s->next)
+	if (!s->next) { /* the same once more */
+		unit_job_settle(&s->job, &s->arenas);
 		return;
+	}
 	unit_job_replace(&s->job, &s->arenas, STEAL(s->next), STEAL(s->a));
 	obj_unref(s->source);
 	s->source = obj_ref(s->read);
@@ -222,7 +224,6 @@ int manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there, stru
 		return error_wrap(err, "Bundle %s cannot be run", s->name);
 	if (meta_is_deleting(bundle))
 		forget_source(s, bundle);
-	unit_job_settle(&s->job, &s->arenas);
 	take_next(s);
 	set_job(s, bundle, &spec);
 	if (is_there) {
@@ -233,7 +234,6 @@ int manager_roll_bundle(void *arg, const struct obj *bundle, bool is_there, stru
 		if (bundle_state_find(obj_str(bundle, "status.state")) == BUNDLE_DEGRADED)
 			obj_set_bool(s->record, "resumed", true);
 		s->job.record = s->record;
-		unit_job_settle(&s->job, &s->arenas);
 	}
 	start_units(m->bundles);
 	manager_notice_unit(m->bundles->units, s->key);

@@ -55,6 +55,20 @@ static void await_told(struct world *w)
 	wait_for(w, world_get(w, WEB, &o, &err) == 200 && world_has(o, "@Drifted=Reported"));
 }
 
+/* Where the Bundle may write no more it does not, and says so. */
+static void is_left(struct world *w)
+{
+	CLEANUP(obj_unrefp) struct obj *a = NULL;
+	CLEANUP(obj_unrefp) struct obj *o = NULL;
+	struct error err;
+	if (!world_is_faultless(w))
+		return;
+	if (world_get(w, MAPS "/a", &a, &err) != 200 || !world_has(a, "data.v=theirs"))
+		world_fail(w, "it is written where the whitelist does not allow it any more");
+	if (world_get(w, WEB, &o, &err) != 200 || !world_has(o, "@Drifted=RepairRefused"))
+		world_fail(w, "that it is not put back is not told");
+}
+
 /* clang-format off */
 #define IS_KEPT \
 	{0, DO_PATCH, MAPS "/a", CHANGE, NULL}, \
@@ -66,6 +80,13 @@ static const struct user_action actions[] = {
 	PUSH(0, "1"),
 	{0, DO_CREATE, MAPS, THEIRS, NULL},
 	{0, DO_CREATE, BUNDLES, BUNDLE("60s", "\"prune\":{\"maxDeletes\":1}"), NULL},
+	{0, DO_UNTIL, WEB, "status.state=Synced", NULL},
+	{0, DO_PATCH, WEB, "{\"spec\":{\"prune\":{\"namespaces\":[\"elsewhere\"]}}}", NULL},
+	{0, DO_UNTIL, WEB, "status.state=Invalid", NULL},
+	{0, DO_PATCH, MAPS "/a", CHANGE, NULL},
+	{60 * SEC, DO_CALL, "call", NULL, is_left},
+	{0, DO_PATCH, WEB, "{\"spec\":{\"prune\":{\"namespaces\":null}}}", NULL},
+	{0, DO_UNTIL, MAPS "/a", "data.v=1", NULL},
 	{0, DO_UNTIL, WEB, "status.state=Synced", NULL},
 	PUSH(0, "2"),
 	{0, DO_UNTIL, WEB, "status.state=Blocked", NULL},

@@ -44,6 +44,7 @@ struct bundle_pass {
 
 /* --- what is known --- */
 
+/* Of a spec, and of what somebody has accepted since: that is read at once. */
 static const char *read_id(const struct view *v, const struct obj *o)
 {
 	const char *accepts = bundle_accepts(o);

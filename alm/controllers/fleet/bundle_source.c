@@ -111,16 +111,20 @@ const char *bundle_source_notes(const struct obj *bundle, const struct bundle_no
 		     state == BUNDLE_BLOCKED || state == BUNDLE_AWAITING_APPROVAL;
 	enum bundle_run run = now->job ? bundle_run_of(now->job->record) : RUN_NONE;
 	bool known = run == RUN_DONE || run == RUN_WENT_BACK || (now->job && now->job->former);
-	const struct obj *last = obj_at(obj_path(bundle, "status.history"), 0);
+	const char *last = obj_str(obj_at(obj_path(bundle, "status.history"), 0), "commit");
 	bool names = state == BUNDLE_INVALID && !of_spec && now->fetched && now->head;
 	const char *commit = names ? arena_fmt(a, " (commit %.*s)", COMMIT_SHOWN, now->head) : "";
 	if (!waits || known || !last)
 		return commit;
-	return arena_fmt(
-		a,
-		"%s; what is applied is not kept as declared meanwhile: ALM began anew since, "
-		"or a rollout has changed a part of it; `alm rollback bundle %s --to %.*s "
-		"--reason TEXT` applies it again",
-		commit, meta_name(bundle), COMMIT_SHOWN,
-		obj_str(last, "commit") ? obj_str(last, "commit") : "");
+	const char *remedy = /* what cannot be read cannot be gone back to either */
+		state == BUNDLE_SOURCE_FAILED
+			? ""
+			: arena_fmt(a,
+				    "; `alm rollback bundle %s --to %.*s --reason TEXT` applies it "
+				    "again",
+				    meta_name(bundle), COMMIT_SHOWN, last);
+	return arena_fmt(a,
+			 "%s; what is applied is not kept as declared meanwhile: ALM began anew "
+			 "since, or a rollout has changed a part of it%s",
+			 commit, remedy);
 }

@@ -28,7 +28,7 @@ const char *bundle_source_reason(const struct outcome *read, enum bundle_source 
 const char *bundle_source_text(const struct obj *source, struct arena *a);
 /* What stands behind the message of a state: which commit is Invalid (of_spec: the spec is, not a commit), and that
  * the revision that was Synced before one that is refused or cannot be read is not kept as declared
- * (unit_job.former), with the remedy. */
+ * (unit_job.former), with the remedy where its source can be read. */
 const char *bundle_source_notes(const struct obj *bundle, const struct bundle_now *now,
 				enum bundle_state state, bool of_spec, struct arena *a);
 /* "; FIELD holds it there", and what ends that; "": it follows its branch. */

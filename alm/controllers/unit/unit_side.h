@@ -74,7 +74,7 @@ struct unit_job {
 	const struct unit_sweep *sweep; /* after an attempt that succeeded; NULL: nothing is */
 	bool ends;                      /* the process does, with the attempt */
 	bool keeps;                     /* what has drifted after an attempt is put back at once */
-	/* What has drifted elsewhere is left: a list; NULL: nowhere. */
+	/* What has drifted is put back in these alone, a list; NULL: everywhere. */
 	const struct obj *namespaces;
 	bool adopts;       /* objects that nobody has marked */
 	bool takes;        /* objects of other bundles */

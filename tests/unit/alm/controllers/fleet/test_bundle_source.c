@@ -93,7 +93,9 @@ static void test_bundle_source__what_is_not_kept_is_told(void **state)
 	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
 	struct obj *had = obj_keep(a, obj_map()), *never = obj_keep(a, obj_map());
 	obj_set_path(had, "status.history", obj_list());
-	obj_append(obj_get_mut(obj_get_mut(had, "status"), "history"), obj_map());
+	struct obj *last = obj_map();
+	obj_set_str(last, "commit", "0123456789abcdef");
+	obj_append(obj_get_mut(obj_get_mut(had, "status"), "history"), last);
 	const struct unit_job knows = {.former = (const struct unit *)had}, forgot = {0};
 	for (int i = 0; i < BUNDLE_STATES; i++) {
 		enum bundle_state s = (enum bundle_state)i;
@@ -102,6 +104,9 @@ static void test_bundle_source__what_is_not_kept_is_told(void **state)
 		const struct bundle_now none = {0}, kept = {.job = &knows}, lost = {.job = &forgot};
 		assert_int_equal(*bundle_source_notes(had, &none, s, false, a) != '\0', waits);
 		assert_int_equal(*bundle_source_notes(had, &lost, s, false, a) != '\0', waits);
+		assert_int_equal(strstr(bundle_source_notes(had, &lost, s, false, a),
+					" --to 0123456789ab --reason ") != NULL,
+				 waits && s != BUNDLE_SOURCE_FAILED);
 		assert_string_equal(bundle_source_notes(had, &kept, s, false, a), "");
 		assert_string_equal(bundle_source_notes(never, &none, s, false, a), "");
 	}
