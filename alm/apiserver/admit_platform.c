@@ -244,12 +244,13 @@ void admit_claim_late(struct mutation *m)
 	if (!check_is_empty(m->after, "spec.dataSourceRef.namespace") &&
 	    !(m->before && obj_path(m->before, "spec.dataSourceRef.namespace")))
 		obj_del_path(m->after, fields[1]); /* of a feature that is off */
-	if (source && !claim_has_source(source) && !(m->before && obj_path(m->before, fields[0])))
+	if (source && !claim_has_source(source) && !obj_path(m->after, fields[1]) &&
+	    !(m->before && (obj_path(m->before, fields[0]) || obj_path(m->before, fields[1]))))
 		obj_del_path(m->after, fields[0]);
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) { /* either stands for both */
 		const struct obj *v = obj_path(m->after, fields[i]);
 		const char *ns = obj_str(v, "namespace");
-		bool had = !m->before ||
+		bool had = !m->before || !obj_path(m->before, fields[i]) ||
 			   obj_path(m->before, fields[1 - i]); /* a spec stays as it is */
 		if (v && had && !obj_path(m->after, fields[1 - i]) && !(ns && *ns))
 			obj_set_path(m->after, fields[1 - i], obj_copy(v));

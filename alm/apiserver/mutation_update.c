@@ -11,7 +11,10 @@
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/object_meta.h"
 #include "alm/apiserver/status.h"
+#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+
+#define REVISION_SHOWN_MAX 4096
 
 static int check_identity(struct mutation *m, struct error *err)
 {
@@ -49,8 +52,10 @@ int mutation_reads_revision(const struct mutation *m, const char *rv, struct err
 	uint64_t n;
 	if (str_parse_u64(str_of(rv), &n))
 		return 0;
-	int rc = fail_code(m->r, E_INTERNAL, err,
-			   "strconv.ParseUint: parsing \"%s\": invalid syntax", rv);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(REVISION_SHOWN_MAX);
+	json_quote(str_of(rv), &b);
+	int rc = fail_code(m->r, E_INTERNAL, err, "strconv.ParseUint: parsing %s: invalid syntax",
+			   b.buf);
 	m->r->failure.no_reason = true;
 	return rc;
 }

@@ -70,10 +70,13 @@ void request_warn(struct request *r, const char *fmt, ...)
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(REQUEST_WARNING_BYTES_MAX);
 	strbuf_adds(&b, "299 - \"");
 	for (const char *p = text; *p; p++) {
+		/* Go's client takes no answer whose head has a control character: a real server tells
+		 * nothing, either. */
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			return;
 		if (*p == '"' || *p == '\\')
 			strbuf_addc(&b, '\\');
-		/* Go's client takes no answer whose head has a control character. */
-		strbuf_addc(&b, (unsigned char)*p < ' ' || *p == 0x7f ? ' ' : *p);
+		strbuf_addc(&b, *p);
 	}
 	strbuf_addc(&b, '"');
 	if (b.over || r->n_warnings == REQUEST_WARNINGS_MAX ||

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "alm/obj/json.h"
+
 void field_errors_init(struct field_errors *e, struct arena *a)
 {
 	e->arena = a;
@@ -36,17 +38,32 @@ void field_errors_add(struct field_errors *e, enum field_error_type type, const 
 	e->bytes += strlen(added->path) + strlen(added->message);
 }
 
+/* As Go quotes it, so that a message has one line. */
+static void quote(struct strbuf *b, const char *text)
+{
+	json_quote(str_of(text ? text : ""), b);
+}
+
+void field_errors_add_text(struct field_errors *e, enum field_error_type type, const char *path,
+			   const char *text)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(FIELD_ERRORS_BYTES_MAX);
+	quote(&b, text);
+	field_errors_add(e, type, path, "%s: %s",
+			 type == FIELD_NOT_FOUND ? "Not found" : "Duplicate value", b.buf);
+}
+
 void field_errors_one_of(struct field_errors *e, const char *path, const char *value,
 			 const char *const *all)
 {
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	if (value && cstr_in(value, all))
 		return;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(FIELD_ERRORS_BYTES_MAX);
+	quote(&b, value);
+	strbuf_adds(&b, ": supported values: ");
 	for (size_t i = 0; all[i]; i++)
 		strbuf_addf(&b, "%s\"%s\"", i ? ", " : "", all[i]);
-	field_errors_add(e, FIELD_NOT_SUPPORTED, path,
-			 "Unsupported value: \"%s\": supported values: %s", value ? value : "",
-			 b.buf);
+	field_errors_add(e, FIELD_NOT_SUPPORTED, path, "Unsupported value: %s", b.buf);
 }
 
 const char *field_error_reason(enum field_error_type type)

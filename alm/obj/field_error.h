@@ -49,6 +49,9 @@ void field_errors_init(struct field_errors *e, struct arena *a);
 bool field_errors_full(const struct field_errors *e);
 void field_errors_add(struct field_errors *e, enum field_error_type type, const char *path,
 		      const char *fmt, ...) PRINTF(4, 5);
+/* FIELD_DUPLICATE or FIELD_NOT_FOUND of a text (NULL is ""), quoted. */
+void field_errors_add_text(struct field_errors *e, enum field_error_type type, const char *path,
+			   const char *text);
 /* Unless value is one of all (NULL-ended): 'Unsupported value: "x": supported values: "a", "b"'. */
 void field_errors_one_of(struct field_errors *e, const char *path, const char *value,
 			 const char *const *all);

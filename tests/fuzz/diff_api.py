@@ -227,6 +227,8 @@ def shortened(message):
 EXPLAINED = (
     ('a value is shown as the API names its fields, not as the Go struct of the server does',
      r'Invalid value: (null|\{.*?\}|\[.*?\]): (?=[a-z`])', 'Invalid value: VALUE: '),
+    ('an empty map is shown as one that is not there', r'Unsupported value: (null|\{\}): ', 'Unsupported value: VALUE: '),
+    ('a struct is shown as the API names its fields, not as Go does', r'Unsupported value: \{[^}]*\}: ', 'Unsupported value: VALUE: '),
     ('no diff of the Go structs follows a refusal', r'(\n@@ [^\n]*(\n[ +-][^\n]*)*)+\n?', ''),
 )
 

@@ -300,7 +300,6 @@ void hook_check(const struct obj *configuration, bool mutating, struct field_err
 		hook_check_versions(obj_get(obj_at(list, i), "admissionReviewVersions"),
 				    sub(e, path, "admissionReviewVersions"), e);
 		if (*name && check_again(seen, name))
-			field_errors_add(e, FIELD_DUPLICATE, sub(e, path, "name"),
-					 "Duplicate value: \"%s\"", name);
+			field_errors_add_text(e, FIELD_DUPLICATE, sub(e, path, "name"), name);
 	}
 }

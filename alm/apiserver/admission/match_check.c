@@ -94,9 +94,9 @@ static void check_names(const struct obj *list, const char *path, struct field_e
 	for (size_t i = 0; i < obj_len(list); i++)
 		for (size_t k = 0; k < i && k < REPEATED_MAX; k++)
 			if (obj_equal(obj_at(list, i), obj_at(list, k))) {
-				field_errors_add(e, FIELD_DUPLICATE,
-						 arena_fmt(e->arena, "%s[%zu]", path, i),
-						 "Duplicate value: \"%s\"", text(obj_at(list, i)));
+				field_errors_add_text(e, FIELD_DUPLICATE,
+						      arena_fmt(e->arena, "%s[%zu]", path, i),
+						      text(obj_at(list, i)));
 				break;
 			}
 }

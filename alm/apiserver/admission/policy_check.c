@@ -45,7 +45,7 @@ static void invalid(struct field_errors *e, const char *path, const char *value,
 
 static void duplicate(struct field_errors *e, const char *path, const char *value)
 {
-	field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: \"%s\"", value);
+	field_errors_add_text(e, FIELD_DUPLICATE, path, value);
 }
 
 /* Is the i-th member of that key one that came before? The lists are bounded where they are read. */

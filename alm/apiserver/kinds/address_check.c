@@ -320,8 +320,7 @@ static void check_slice_ports(struct field_errors *e, const struct obj *ports)
 			   *at = check_at(e, "ports", i);
 		check_name_rule(e, check_below(e, at, "name"), NAME_DNS_LABEL, name);
 		if (check_again(seen, name))
-			field_errors_add(e, FIELD_DUPLICATE, check_below(e, at, "name"),
-					 "Duplicate value: \"%s\"", name);
+			field_errors_add_text(e, FIELD_DUPLICATE, check_below(e, at, "name"), name);
 		check_protocol(e, at, obj_at(ports, i));
 	}
 }

@@ -71,13 +71,12 @@ static void check_topology(struct field_errors *e, const char *path, const struc
 		for (size_t k = 0; k < obj_len(values); k++) {
 			const char *v = obj_as_string(obj_at(values, k));
 			if (check_again(seen, v ? v : ""))
-				field_errors_add(e, FIELD_DUPLICATE, check_at(e, in, k),
-						 "Duplicate value: \"%s\"", v ? v : "");
+				field_errors_add_text(e, FIELD_DUPLICATE, check_at(e, in, k),
+						      v ? v : "");
 		}
 		check_qualified(e, check_below(e, at, "key"), key);
 		if (check_again(keys, key))
-			field_errors_add(e, FIELD_DUPLICATE, check_below(e, at, "key"),
-					 "Duplicate value: \"%s\"", key);
+			field_errors_add_text(e, FIELD_DUPLICATE, check_below(e, at, "key"), key);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* defaults: see defaults.h. The rules are Kubernetes' pkg/apis/.../v1/defaults.go as the recordings
  * in tests/golden/kube-api/defaults.jsonl show them. To add a field: a row. */
 #include "alm/apiserver/kinds/defaults_internal.h"
+#include "alm/apiserver/kinds/image_name.h"
 
 #include <string.h>
 
@@ -103,16 +104,6 @@ static const struct default_rule claim_rules[] = {{"spec.volumeMode", "\"Filesys
 
 /* --- pods --- */
 
-/* "latest", or no tag and no digest, is pulled every time; what is no name of an image is not. */
-static const char *pull_policy(const char *image)
-{
-	const char *slash = strrchr(image, '/'), *base = slash ? slash + 1 : image;
-	const char *colon = strchr(base, ':');
-	if (strchr(base, '@'))
-		return "IfNotPresent";
-	return colon && strcmp(colon, ":latest") != 0 ? "IfNotPresent" : "Always";
-}
-
 static void set_probe(struct obj *container, const char *key)
 {
 	struct obj *probe = default_map(container, key), *http = default_map(probe, "httpGet");
@@ -149,7 +140,8 @@ static void set_container(struct obj *c, bool own)
 		return;
 	defaults_apply(c, container_rules);
 	if (image && default_is_absent(obj_get(c, "imagePullPolicy")))
-		obj_set_str(c, "imagePullPolicy", pull_policy(image));
+		obj_set_str(c, "imagePullPolicy",
+			    image_is_latest(image) ? "Always" : "IfNotPresent");
 	struct obj *ports = default_list(c, "ports"), *env = default_list(c, "env");
 	for (size_t i = 0; i < obj_len(ports); i++) {
 		struct obj *port = obj_at_mut(ports, i);

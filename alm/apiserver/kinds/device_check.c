@@ -74,9 +74,8 @@ static void check_first(struct field_errors *e, const char *path, const struct o
 	}
 	for (size_t i = 0; i < n; i++)
 		if (check_again(seen, check_text(obj_at(list, i), "name")))
-			field_errors_add(e, FIELD_DUPLICATE, check_at(e, path, i),
-					 "Duplicate value: \"%s\"",
-					 check_text(obj_at(list, i), "name"));
+			field_errors_add_text(e, FIELD_DUPLICATE, check_at(e, path, i),
+					      check_text(obj_at(list, i), "name"));
 	check_said_since(e, from, list);
 }
 
@@ -104,8 +103,7 @@ static void check_requests(struct field_errors *e, const char *path, const struc
 	for (size_t i = 0; i < n; i++) {
 		const char *name = check_text(obj_at(list, i), "name");
 		if (check_again(seen, name))
-			field_errors_add(e, FIELD_DUPLICATE, check_at(e, path, i),
-					 "Duplicate value: \"%s\"", name);
+			field_errors_add_text(e, FIELD_DUPLICATE, check_at(e, path, i), name);
 	}
 }
 
@@ -195,8 +193,7 @@ static void check_reserved(struct field_errors *e, const struct obj *list, bool 
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
 		const char *uid = check_text(obj_at(list, i), "uid");
 		if (check_again(seen, uid))
-			field_errors_add(e, FIELD_DUPLICATE, check_at(e, path, i),
-					 "Duplicate value: \"%s\"", uid);
+			field_errors_add_text(e, FIELD_DUPLICATE, check_at(e, path, i), uid);
 	}
 	if (obj_len(list) && !allocated)
 		check_forbidden(e, path, "may not be specified when `allocated` is not set");

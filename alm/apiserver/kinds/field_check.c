@@ -39,6 +39,13 @@ const char *check_at(struct field_errors *e, const char *path, size_t i)
 	return arena_fmt(e->arena, "%s[%zu]", path, i);
 }
 
+const char *check_quoted(struct field_errors *e, const char *text)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
+	json_quote(str_of(text), &b);
+	return arena_strdup(e->arena, b.buf);
+}
+
 void check_required(struct field_errors *e, const char *path, const char *why)
 {
 	field_errors_add(e, FIELD_REQUIRED, path, "Required value%s%s", why ? ": " : "",

@@ -13,6 +13,8 @@ const char *check_text(const struct obj *o, const char *path); /* "" if it is no
 const char *check_below(struct field_errors *e, const char *path, const char *field); /* "a.b" */
 const char *check_at(struct field_errors *e, const char *path, size_t i);             /* "a[0]" */
 
+const char *check_quoted(struct field_errors *e, const char *text); /* as Go quotes it */
+
 /* Did a name before it have this text? seen: map_new(NULL), of one list. */
 bool check_again(struct map *seen, const char *name);
 

@@ -137,8 +137,8 @@ void limit_range_check(struct field_errors *e, const struct obj *range)
 		const char *type = check_text(item, "type");
 		check_type(e, type, check_below(e, path, "type"));
 		if (check_again(seen, type))
-			field_errors_add(e, FIELD_DUPLICATE, check_below(e, path, "type"),
-					 "Duplicate value: \"%s\"", type);
+			field_errors_add_text(e, FIELD_DUPLICATE, check_below(e, path, "type"),
+					      type);
 		check_all_names(e, item, path);
 		for (int f = 0; f < VALUES; f++)
 			OBJ_EACH (it, obj_get(item, fields[f])) {

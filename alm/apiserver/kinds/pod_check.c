@@ -22,7 +22,7 @@ struct volumes {
 	const char *path;
 	struct map *good; /* names of claims, and of list: one that is refused is none */
 	bool never;       /* are containers not started again */
-	bool init;        /* are they those that come first */
+	bool host_users;  /* do they have those of the host */
 	int64_t grace;    /* seconds that the Pod has to end */
 };
 
@@ -31,22 +31,13 @@ static const char *at(struct field_errors *e, const char *path, const char *list
 	return arena_fmt(e->arena, "%s.%s[%zu]", path, list, i);
 }
 
-/* A name of its own in its list. */
-static bool check_name(struct field_errors *e, const char *path, const struct obj *o,
-		       struct map *seen)
+static void check_name(struct field_errors *e, const char *path, const struct obj *o)
 {
-	const char *name = obj_str(o, "name"), *field = check_below(e, path, "name");
-	if (check_is_empty(o, "name")) {
+	const char *name = check_text(o, "name"), *field = check_below(e, path, "name");
+	if (!*name)
 		check_required(e, field, NULL);
-		return false;
-	}
-	const char *fault = name_fault(NAME_DNS_LABEL, str_of(name));
-	check_named(e, field, NAME_DNS_LABEL, name);
-	if (!seen || !check_again(seen, name))
-		return !fault;
-	if (!fault)
-		field_errors_add(e, FIELD_DUPLICATE, field, "Duplicate value: \"%s\"", name);
-	return false;
+	else
+		check_named(e, field, NAME_DNS_LABEL, name);
 }
 
 /* --- volumes --- */
@@ -70,88 +61,25 @@ static void check_claims(const struct volumes *v)
 	}
 }
 
+/* What is told of one is told of its name, too, and then it has none. */
 static void check_volumes(struct volumes *v)
 {
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(v->list); i++) {
+		const struct obj *o = obj_at(v->list, i);
 		const char *path = at(v->e, v->path, "volumes", obj_len(v->claims) + i);
+		const char *name = check_text(o, "name");
 		size_t before = v->e->n;
-		pod_check_source(v->e, path, obj_at(v->list, i));
-		check_name(v->e, path, obj_at(v->list, i), seen);
-		if (v->e->n == before)
-			(void)map_set(v->good, check_text(obj_at(v->list, i), "name"), NULL);
-	}
-}
-
-static bool has_volume(const struct volumes *v, const char *name)
-{
-	return map_has(v->good, name);
-}
-
-static void check_mounts(const struct volumes *v, const char *path, const struct obj *mounts)
-{
-	struct field_errors *e = v->e;
-	CLEANUP(map_freep) struct map *seen = map_new(NULL);
-	for (size_t i = 0; i < obj_len(mounts); i++) {
-		const struct obj *m = obj_at(mounts, i);
-		const char *here = at(e, path, "volumeMounts", i), *name = obj_str(m, "name");
-		const char *where = obj_str(m, "mountPath");
-		if (check_is_empty(m, "name"))
-			check_required(e, check_below(e, here, "name"), NULL);
-		if (!has_volume(v, name ? name : ""))
-			field_errors_add(e, FIELD_NOT_FOUND, check_below(e, here, "name"),
-					 "Not found: \"%s\"", name ? name : "");
-		if (check_is_empty(m, "mountPath"))
-			check_required(e, check_below(e, here, "mountPath"), NULL);
-		if (where && check_again(seen, where))
-			field_errors_add(e, FIELD_INVALID, check_below(e, here, "mountPath"),
-					 "Invalid value: \"%s\": must be unique", where);
-		size_t from = e->n;
-		pod_check_path(e, check_below(e, path, "volumeMounts.subPath"), /* sic */
-			       check_text(m, "subPath"));
-		if (*check_text(m, "subPath") && *check_text(m, "subPathExpr"))
-			check_invalid_text(e, check_below(e, here, "subPathExpr"),
-					   check_text(m, "subPathExpr"),
-					   "subPathExpr and subPath are mutually exclusive");
-		pod_check_path(e, check_below(e, path, "volumeMounts.subPathExpr"),
-			       check_text(m, "subPathExpr"));
-		check_said_since(e, from, m);
-	}
-}
-
-/* What a container mounts, others see only if it may all. */
-static void check_propagation(struct field_errors *e, const char *path, const struct obj *c)
-{
-	const struct obj *mounts = obj_get(c, "volumeMounts");
-	bool privileged = obj_flag(c, "securityContext.privileged", false);
-	for (size_t i = 0; i < obj_len(mounts) && !privileged; i++) {
-		const struct obj *how = obj_get(obj_at(mounts, i), "mountPropagation");
-		if (strcmp(check_text(obj_at(mounts, i), "mountPropagation"), "Bidirectional") != 0)
+		pod_check_source(v->e, path, o);
+		check_name(v->e, path, o);
+		if (map_has(seen, name))
+			field_errors_add_text(v->e, FIELD_DUPLICATE,
+					      check_below(v->e, path, "name"), name);
+		if (v->e->n > before)
 			continue;
-		check_forbidden(e, path,
-				"Bidirectional mount propagation is available only to privileged "
-				"containers");
-		check_said_of(e, how);
+		(void)map_set(seen, name, NULL);
+		(void)map_set(v->good, name, mem_unconst(o));
 	}
-}
-
-/* The same of what is no file system. */
-static void check_devices(const struct volumes *v, const char *path, const struct obj *devices)
-{
-	struct field_errors *e = v->e;
-	size_t from = e->n;
-	for (size_t i = 0; i < obj_len(devices); i++) {
-		const struct obj *d = obj_at(devices, i);
-		const char *here = at(e, path, "volumeDevices", i), *name = check_text(d, "name");
-		if (!*name)
-			check_required(e, check_below(e, here, "name"), NULL);
-		if (!has_volume(v, name))
-			field_errors_add(e, FIELD_NOT_FOUND, check_below(e, here, "name"),
-					 "Not found: \"%s\"", name);
-		if (check_is_empty(d, "devicePath"))
-			check_required(e, check_below(e, here, "devicePath"), NULL);
-	}
-	check_said_since(e, from, devices);
 }
 
 /* --- containers --- */
@@ -172,8 +100,7 @@ static void check_port_name(struct field_errors *e, const char *path, const stru
 		return;
 	check_port_or_name(e, path, name);
 	if (e->n == from && check_again(seen, obj_as_string(name)))
-		field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: \"%s\"",
-				 obj_as_string(name));
+		field_errors_add_text(e, FIELD_DUPLICATE, path, obj_as_string(name));
 }
 
 static void check_ports(struct field_errors *e, const char *path, const struct obj *ports)
@@ -201,52 +128,72 @@ static void check_ports(struct field_errors *e, const char *path, const struct o
 	}
 }
 
-static void check_container(const struct volumes *v, const char *path, const struct obj *c,
-			    bool short_lived)
+/* What is told of each container, wherever it stands. */
+static void check_container(const struct volumes *v, const char *path, const struct obj *c)
 {
-	static const char *const probes[] = {"livenessProbe", "readinessProbe", "startupProbe"};
-	static const char *const hooks[] = {"lifecycle.postStart", "lifecycle.preStop"};
 	struct field_errors *e = v->e;
+	check_name(e, path, c);
 	if (check_is_empty(c, "image"))
 		check_required(e, check_below(e, path, "image"), NULL);
 	rule_check_part(e, "message", path, c);
 	check_ports(e, path, obj_get(c, "ports"));
 	pod_check_env(e, path, c);
-	check_mounts(v, path, obj_get(c, "volumeMounts"));
-	rule_check_part(e, "mounts", path, c);
-	check_propagation(e, check_below(e, path, "volumeMounts.mountPropagation"), c);
-	check_devices(v, path, obj_get(c, "volumeDevices"));
+	pod_check_mounts(e, path, c, v->good);
 	rule_check_part(e, "pull", path, c);
 	pod_check_resources(e, check_below(e, path, "resources"), obj_get(c, "resources"),
 			    v->devices, false);
 	pod_check_resize(e, path, c, v->never);
-	pod_check_container_security(e, path, c);
-	for (size_t i = 0; i < ARRAY_LEN(hooks) && !short_lived; i++)
+	pod_check_container_security(e, path, c, v->host_users);
+}
+
+/* Of what stays beside the others while the Pod works. */
+static void check_life(const struct volumes *v, const char *path, const struct obj *c)
+{
+	static const char *const probes[] = {"livenessProbe", "readinessProbe", "startupProbe"};
+	static const char *const hooks[] = {"lifecycle.postStart", "lifecycle.preStop"};
+	struct field_errors *e = v->e;
+	for (size_t i = 0; i < ARRAY_LEN(hooks); i++)
 		if (obj_path(c, hooks[i]))
 			pod_check_hook(e, check_below(e, path, hooks[i]), obj_path(c, hooks[i]),
 				       v->grace);
-	for (size_t i = 0; i < ARRAY_LEN(probes) && !short_lived; i++)
+	for (size_t i = 0; i < ARRAY_LEN(probes); i++)
 		pod_check_probe(e, check_below(e, path, probes[i]), obj_get(c, probes[i]), i != 1);
-	pod_check_restart(e, path, c, v->init);
 }
 
-/* One that is brought in later has no part in the work. */
-static void check_ephemeral(const struct volumes *v, const char *path, const struct obj *c)
+static void check_own_name(struct field_errors *e, const char *path, const struct obj *c,
+			   struct map *seen)
+{
+	const char *name = check_text(c, "name");
+	if (check_again(seen, name))
+		field_errors_add_text(e, FIELD_DUPLICATE, check_below(e, path, "name"), name);
+}
+
+/* One that is brought in later has no part in the work. names: of all, others: that it may look at. */
+static void check_ephemeral(const struct volumes *v, const char *path, const struct obj *c,
+			    struct map *names, const struct map *others)
 {
 	static const char *const fields[] = {
-		"ports",         "resources",      "lifecycle",
-		"livenessProbe", "readinessProbe", "startupProbe",
-		"resizePolicy",  "restartPolicy",  "restartPolicyRules"};
+		"ports",          "resources",          "resizePolicy",
+		"restartPolicy",  "restartPolicyRules", "livenessProbe",
+		"readinessProbe", "startupProbe",       "lifecycle"};
+	const char *image = check_text(c, "image"), *target = check_text(c, "targetContainerName");
 	size_t from = v->e->n;
-	check_name(v->e, path, c, NULL);
-	check_container(v, path, c, true);
+	check_container(v, path, c);
+	if (str_trim(str_of(image)).len != strlen(image))
+		check_invalid_text(v->e, check_below(v->e, path, "image"), image,
+				   "must not have leading or trailing whitespace");
+	check_own_name(v->e, path, c, names);
+	if (*target && !map_has(others, target))
+		field_errors_add_text(v->e, FIELD_NOT_FOUND,
+				      check_below(v->e, path, "targetContainerName"), target);
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
 		const struct obj *is = obj_get(c, fields[i]);
-		bool empty = obj_type(is) == OBJ_STRING ? !obj_as_str(is).len : !obj_len(is);
-		if (is && !(empty && (i == 0 || i == 1 || i == 6 || i == 8)))
+		bool empty = i < 5 && i != 3 && !obj_len(is);
+		if (is && !empty)
 			check_forbidden(v->e, check_below(v->e, path, fields[i]),
 					"cannot be set for an Ephemeral Container");
 	}
+	pod_check_ephemeral_mounts(v->e, path, c);
 	check_said_since(v->e, from, c);
 }
 
@@ -254,9 +201,9 @@ static void check_ephemeral(const struct volumes *v, const char *path, const str
 static void check_short_lived(struct field_errors *e, const char *path, const struct obj *c)
 {
 	static const char *const fields[] = {"livenessProbe", "readinessProbe", "startupProbe"};
-	const struct obj *hooks = obj_get(c, "lifecycle");
-	if (hooks &&
-	    !(obj_len(hooks) == 1 && obj_has(hooks, "stopSignal"))) /* of a feature that is off */
+	const struct obj *hooks = obj_get(c, "lifecycle"), *list = obj_get(c, "resizePolicy");
+	size_t from;
+	if (hooks && !obj_has(hooks, "stopSignal")) /* of a feature that is off: all of it goes */
 		check_forbidden(e, check_below(e, path, "lifecycle"),
 				"may not be set for init containers without restartPolicy=Always");
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
@@ -264,6 +211,15 @@ static void check_short_lived(struct field_errors *e, const char *path, const st
 			check_forbidden(e, check_below(e, path, fields[i]),
 					"may not be set for init containers without "
 					"restartPolicy=Always");
+	from = e->n;
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (strcmp(check_text(obj_at(list, i), "restartPolicy"), "RestartContainer") == 0)
+			check_invalid_text(
+				e, check_below(e, at(e, path, "resizePolicy", i), "restartPolicy"),
+				"RestartContainer",
+				"must not be set to 'RestartContainer' for non-sidecar "
+				"initContainers");
+	check_said_since(e, from, list);
 }
 
 static void check_aliases(struct field_errors *e, const char *path, const struct obj *list)
@@ -347,7 +303,7 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 	}
 	pod_check_spread(e, check_below(e, path, "topologySpreadConstraints"),
 			 obj_get(spec, "topologySpreadConstraints"));
-	rule_check_part(e, "spread", path, spec);
+	pod_check_host(e, path, spec);
 	check_name_rule(e, check_below(e, path, "serviceAccountName"), NAME_DNS_SUBDOMAIN,
 			check_text(spec, "serviceAccountName"));
 	rule_check_part(e, "node", path, spec);
@@ -370,61 +326,99 @@ static void check_host_port(struct field_errors *e, const char *path, const stru
 				    check_text(port, "hostIP"), (long long)n);
 	if (!n || !check_again(seen, key))
 		return;
-	field_errors_add(e, FIELD_DUPLICATE, check_below(e, path, "hostPort"),
-			 "Duplicate value: \"%s\"", key);
+	field_errors_add_text(e, FIELD_DUPLICATE, check_below(e, path, "hostPort"), key);
 	check_said_of(e, port);
 }
 
-static void check_host_ports(struct field_errors *e, const char *path, const struct obj *list)
+/* Of those from number i to n. */
+static void check_host_ports(struct field_errors *e, const char *path, const struct obj *list,
+			     size_t i, size_t n)
 {
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
-	for (size_t i = 0; i < obj_len(list); i++) {
+	for (size_t first = i; i < n; i++) {
 		const struct obj *ports = obj_get(obj_at(list, i), "ports");
+		const char *here = check_at(e, path, n - first > 1 ? i : 0);
 		for (size_t k = 0; k < obj_len(ports) && !field_errors_full(e); k++)
-			check_host_port(e, at(e, at(e, path, "containers", i), "ports", k),
-					obj_at(ports, k), seen);
+			check_host_port(e, at(e, here, "ports", k), obj_at(ports, k), seen);
 	}
+}
+
+static void check_regular(const struct volumes *v, const struct obj *list)
+{
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	if (!obj_len(list))
+		check_required(v->e, check_below(v->e, v->path, "containers"), NULL);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *c = obj_at(list, i);
+		const char *here = at(v->e, v->path, "containers", i);
+		check_container(v, here, c);
+		check_own_name(v->e, here, c, seen);
+		check_life(v, here, c);
+		pod_check_restart(v->e, here, c, false);
+	}
+	check_host_ports(v->e, check_below(v->e, v->path, "containers"), list, 0, obj_len(list));
+}
+
+/* names: of containers that were before. */
+static void check_init(const struct volumes *v, const struct obj *list, struct map *names)
+{
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *c = obj_at(list, i);
+		const char *here = at(v->e, v->path, "initContainers", i);
+		bool stays = cstr_eq(obj_str(c, "restartPolicy"), "Always");
+		check_container(v, here, c);
+		pod_check_restart(v->e, here, c, true);
+		if (map_has(names, check_text(c, "name")) || !check_is_empty(c, "name"))
+			check_own_name(v->e, here, c, names);
+		/* sic: each is the first of a list of its own */
+		check_host_ports(v->e, check_below(v->e, v->path, "initContainers"), list, i,
+				 i + 1);
+		if (stays)
+			check_life(v, here, c);
+		else
+			check_short_lived(v->e, here, c);
+	}
+}
+
+static void check_later(const struct volumes *v, const struct obj *spec)
+{
+	static const char *const lists[] = {"containers", "initContainers"};
+	const struct obj *list = obj_get(spec, "ephemeralContainers");
+	CLEANUP(map_freep) struct map *names = map_new(NULL);
+	CLEANUP(map_freep) struct map *others = map_new(NULL);
+	for (size_t k = 0; k < ARRAY_LEN(lists) && obj_len(list); k++)
+		for (size_t i = 0; i < obj_len(obj_get(spec, lists[k])); i++) {
+			const char *name = check_text(obj_at(obj_get(spec, lists[k]), i), "name");
+			(void)map_set(names, name, NULL);
+			(void)map_set(others, name, NULL);
+		}
+	for (size_t i = 0; i < obj_len(list); i++)
+		check_ephemeral(v, at(v->e, v->path, "ephemeralContainers", i), obj_at(list, i),
+				names, others);
 }
 
 void check_pod_spec(struct field_errors *e, const char *path, const struct obj *spec,
 		    const struct obj *claims)
 {
-	static const char *const lists[] = {"containers", "initContainers"};
+	const struct obj *containers = obj_get(spec, "containers");
 	struct volumes v = {
 		.list = obj_get(spec, "volumes"), .claims = claims, .e = e, .path = path};
 	CLEANUP(map_freep) struct map *good = v.good = map_new(NULL);
+	CLEANUP(map_freep) struct map *names = map_new(NULL);
 	check_claims(&v);
 	check_volumes(&v);
 	v.devices = obj_get(spec, "resourceClaims");
 	v.grace = obj_i64(spec, "terminationGracePeriodSeconds", 30);
 	v.never = strcmp(check_text(spec, "restartPolicy"), "Never") == 0;
+	v.host_users = obj_flag(spec, "hostUsers", true);
 	pod_check_claims(e, check_below(e, path, "resourceClaims"),
 			 obj_get(spec, "resourceClaims"));
-	if (!obj_len(obj_get(spec, "containers")))
-		check_required(e, check_below(e, path, "containers"), NULL);
-	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
-		const struct obj *list = obj_get(spec, lists[k]);
-		CLEANUP(map_freep) struct map *seen = map_new(NULL);
-		v.init = k > 0;
-		for (size_t i = 0; i < obj_len(list); i++) {
-			const char *here = at(e, path, lists[k], i);
-			check_name(e, here, obj_at(list, i), seen);
-			bool short_lived =
-				k > 0 &&
-				!cstr_eq(obj_str(obj_at(list, i), "restartPolicy"), "Always");
-			check_container(&v, here, obj_at(list, i), short_lived);
-			if (short_lived)
-				check_short_lived(e, here, obj_at(list, i));
-		}
-		if (k == 0)
-			check_host_ports(e, path, list);
-	}
-	v.init = false;
-	for (size_t i = 0; i < obj_len(obj_get(spec, "ephemeralContainers")); i++)
-		check_ephemeral(&v, at(e, path, "ephemeralContainers", i),
-				obj_at(obj_get(spec, "ephemeralContainers"), i));
-	pod_check_whole(e, check_below(e, path, "resources"), obj_get(spec, "resources"),
-			v.devices);
+	check_regular(&v, containers);
+	for (size_t i = 0; i < obj_len(containers); i++)
+		(void)map_set(names, check_text(obj_at(containers, i), "name"), NULL);
+	check_init(&v, obj_get(spec, "initContainers"), names);
+	check_later(&v, spec);
+	pod_check_whole(e, path, spec);
 	check_pod_rest(e, path, spec);
 }
 

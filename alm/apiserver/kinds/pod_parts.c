@@ -66,7 +66,7 @@ static void check_file_volume(struct field_errors *e, const char *path, const st
 	const struct obj *volume = map_get(volumes, name);
 	size_t from = e->n;
 	if (!volume)
-		field_errors_add(e, FIELD_NOT_FOUND, path, "Not found: \"%s\"", name);
+		field_errors_add_text(e, FIELD_NOT_FOUND, path, name);
 	else if (!obj_has(volume, "emptyDir"))
 		check_invalid_text(e, path, name, "referenced volume must be of type emptyDir");
 	check_said_since(e, from, ref);
@@ -304,12 +304,12 @@ static void check_claim_name(struct field_errors *e, const char *path, const str
 	const char *name = check_text(claim, "name"), *request = check_text(claim, "request");
 	const char *key = *request ? arena_fmt(e->arena, "%s/%s", name, request) : name;
 	if (map_has(seen, name)) {
-		field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: \"%s\"", name);
+		field_errors_add_text(e, FIELD_DUPLICATE, path, name);
 		return;
 	}
 	check_name_rule(e, check_below(e, path, "request"), NAME_DNS_LABEL, request);
 	if (check_again(seen, key))
-		field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: \"%s\"", key);
+		field_errors_add_text(e, FIELD_DUPLICATE, path, key);
 }
 
 void pod_check_claim_names(struct field_errors *e, const char *path, const struct obj *list,
@@ -331,9 +331,9 @@ void pod_check_claim_names(struct field_errors *e, const char *path, const struc
 		check_claim_name(e, at, obj_at(list, i), seen);
 		if (!map_has(known, name))
 			field_errors_add(e, FIELD_NOT_FOUND, at,
-					 "Not found: \"%s\": must be one of the names in "
+					 "Not found: %s: must be one of the names in "
 					 "pod.spec.resourceClaims%s",
-					 name, known_claims(e, claims));
+					 check_quoted(e, name), known_claims(e, claims));
 	}
 	check_said_since(e, from, list);
 }
@@ -352,8 +352,7 @@ void pod_check_claims(struct field_errors *e, const char *path, const struct obj
 		if (!*name)
 			check_required(e, check_below(e, at, "name"), NULL);
 		else if (check_again(seen, name))
-			field_errors_add(e, FIELD_DUPLICATE, check_below(e, at, "name"),
-					 "Duplicate value: \"%s\"", name);
+			field_errors_add_text(e, FIELD_DUPLICATE, check_below(e, at, "name"), name);
 		else
 			check_named(e, check_below(e, at, "name"), NAME_DNS_LABEL, name);
 		for (size_t k = 0; k < ARRAY_LEN(names); k++)

@@ -2,15 +2,22 @@
 #ifndef ALM_APISERVER_KINDS_POD_PARTS_H
 #define ALM_APISERVER_KINDS_POD_PARTS_H
 
+#include "alm/base/map.h"
 #include "alm/obj/field_error.h"
 #include "alm/obj/obj.h"
 
 /* The source of a volume, which is one. */
 void pod_check_source(struct field_errors *e, const char *path, const struct obj *volume);
+/* The source of that name, which is the only one, of the volume in path. */
+void pod_check_one_source(struct field_errors *e, const char *path, const char *source,
+			  const struct obj *o);
+/* Of a path, that it does not go back. */
+void pod_check_steps(struct field_errors *e, const char *path, const char *text);
 /* Of a path below something, that it stays there. */
 void pod_check_path(struct field_errors *e, const char *path, const char *text);
-/* What is wrong with a hostPath that has a path. */
-void pod_check_host_path(struct field_errors *e, const char *path, const struct obj *o);
+/* What is mounted. volumes: those that are good, by their names; NULL is the claim of a template. */
+void pod_check_mounts(struct field_errors *e, const char *path, const struct obj *container,
+		      const struct map *volumes);
 void pod_check_env(struct field_errors *e, const char *path, const struct obj *container);
 /* What a container does when it is resized. never: the Pod is not started again. */
 void pod_check_resize(struct field_errors *e, const char *path, const struct obj *container,
@@ -25,8 +32,12 @@ void pod_check_claim_names(struct field_errors *e, const char *path, const struc
 /* What is asked for; claims: of devices, the Pod's. pod: it is of the Pod as a whole. */
 void pod_check_resources(struct field_errors *e, const char *path, const struct obj *resources,
 			 const struct obj *claims, bool pod);
-void pod_check_whole(struct field_errors *e, const char *path, const struct obj *resources,
-		     const struct obj *devices);
+/* spec.resources of a Pod, and that what its containers ask for is in it. */
+void pod_check_whole(struct field_errors *e, const char *path, const struct obj *spec);
+/* What processes, users and the name have of the host. */
+void pod_check_host(struct field_errors *e, const char *path, const struct obj *spec);
+/* Nothing of a volume is mounted for a container that comes later. */
+void pod_check_ephemeral_mounts(struct field_errors *e, const char *path, const struct obj *c);
 /* What of the Pod gets devices. */
 void pod_check_claims(struct field_errors *e, const char *path, const struct obj *list);
 

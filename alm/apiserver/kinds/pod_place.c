@@ -148,9 +148,9 @@ static void check_constraint(struct field_errors *e, const char *path, const str
 		check_required(e, check_below(e, path, "topologyKey"), "can not be empty");
 	field_errors_one_of(e, check_below(e, path, "whenUnsatisfiable"), when, ways);
 	if (map_get(last, place) != o)
-		field_errors_add(e, FIELD_DUPLICATE,
-				 check_below(e, path, "{topologyKey, whenUnsatisfiable}"),
-				 "Duplicate value: \"%s\"", place);
+		field_errors_add_text(e, FIELD_DUPLICATE,
+				      check_below(e, path, "{topologyKey, whenUnsatisfiable}"),
+				      place);
 	check_domains(e, check_below(e, path, "minDomains"), o, when);
 	for (size_t i = 0; i < ARRAY_LEN(policies); i++)
 		if (obj_has(o, policies[i]))

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/pod_amount.h"
 #include "alm/apiserver/kinds/pod_parts.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/quantity.h"
@@ -76,13 +77,79 @@ void pod_check_resources(struct field_errors *e, const char *path, const struct 
 			      claims);
 }
 
-void pod_check_whole(struct field_errors *e, const char *path, const struct obj *resources,
-		     const struct obj *devices)
+static bool amount_of(const struct obj *list, const char *name, struct quantity *ret)
 {
+	const char *text = obj_as_string(obj_get(list, name));
+	return text && quantity_read(str_of(text), ret);
+}
+
+/* A container has no more than the Pod. */
+static void check_limits(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	const struct obj *most = obj_path(spec, "resources.limits");
+	const struct obj *list = obj_get(spec, "containers");
+	for (size_t i = 0; i < obj_len(list) && most; i++)
+		OBJ_EACH (it, obj_path(obj_at(list, i), "resources.limits")) {
+			struct quantity one, all;
+			if (field_errors_full(e))
+				return;
+			if (!amount_of(most, it.key, &all) || !obj_as_string(it.value) ||
+			    !quantity_read(obj_as_str(it.value), &one) || one.nanos <= all.nanos)
+				continue;
+			check_invalid_text(
+				e,
+				arena_fmt(e->arena, "%s.containers[%zu][%s].limits", path,
+					  i, /* sic */
+					  it.key),
+				obj_as_string(it.value),
+				arena_fmt(e->arena,
+					  "must be less than or equal to pod limits of %s",
+					  obj_as_string(obj_get(most, it.key))));
+		}
+}
+
+/* All of them together do not ask for more than the Pod does. */
+static void check_requests(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	CLEANUP(obj_unrefp) struct obj *alone = obj_copy_map(spec);
+	CLEANUP(obj_unrefp) struct obj *pod = obj_map();
+	obj_del(alone, "resources");
+	obj_set(pod, "spec", obj_ref(alone));
+	OBJ_EACH (it, obj_path(spec, "resources.requests")) {
+		struct amount sum = amount_of_pod(pod, "requests", it.key);
+		struct quantity whole;
+		char text[QUANTITY_TEXT_MAX];
+		if (!sum.is_there || !obj_as_string(it.value) ||
+		    !quantity_read(obj_as_str(it.value), &whole) || sum.q.nanos <= whole.nanos)
+			continue;
+		quantity_print(&sum.q, text);
+		check_invalid_text(
+			e, arena_fmt(e->arena, "%s.requests[%s]", path, it.key),
+			obj_as_string(it.value),
+			arena_fmt(e->arena,
+				  "must be greater than or equal to aggregate container requests "
+				  "of %s",
+				  text));
+	}
+}
+
+void pod_check_whole(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	const struct obj *resources = obj_get(spec, "resources");
+	const char *at = check_below(e, path, "resources");
 	size_t from = e->n;
+	if (!resources)
+		return;
+	if (cstr_eq(obj_str(spec, "os.name"), "windows")) {
+		check_forbidden(e, at, "may not be set for a windows pod");
+		check_said_of(e, resources);
+		return;
+	}
 	if (obj_has(resources, "claims"))
-		check_forbidden(e, check_below(e, path, "claims"),
+		check_forbidden(e, check_below(e, at, "claims"),
 				"claims may not be set for Resources at pod-level");
-	pod_check_resources(e, path, resources, devices, true);
+	pod_check_resources(e, at, resources, obj_get(spec, "resourceClaims"), true);
+	check_requests(e, at, spec);
+	check_limits(e, at, spec);
 	check_said_since(e, from, resources);
 }

@@ -112,7 +112,7 @@ static void check_sysctls(struct field_errors *e, const char *path, const struct
 					   "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*"
 					   "[a-z0-9]([-_a-z0-9]*[a-z0-9])?$");
 		else if (check_again(seen, name))
-			field_errors_add(e, FIELD_DUPLICATE, at, "Duplicate value: \"%s\"", name);
+			field_errors_add_text(e, FIELD_DUPLICATE, at, name);
 		if (obj_flag(spec, "hostNetwork", false) && is_below(name, "net"))
 			check_invalid_text(e, at, name,
 					   "may not be specified when 'hostNetwork' is true");
@@ -143,6 +143,7 @@ void pod_check_security(struct field_errors *e, const char *path, const struct o
 	check_sysctls(e, check_below(e, at, "sysctls"), obj_get(o, "sysctls"), spec);
 	check_word(e, at, o, "fsGroupChangePolicy", changes);
 	check_seccomp(e, check_below(e, at, "seccompProfile"), obj_get(o, "seccompProfile"));
+	pod_check_windows(e, check_below(e, at, "windowsOptions"), obj_get(o, "windowsOptions"));
 	check_app_armor(e, check_below(e, at, "appArmorProfile"), obj_get(o, "appArmorProfile"));
 	check_word(e, at, o, "supplementalGroupsPolicy", groups);
 	check_word(e, at, o, "seLinuxChangePolicy", recursive);
@@ -168,7 +169,8 @@ static void check_escalation(struct field_errors *e, const char *path, const str
 				      "`capabilities.Add` CAP_SYS_ADMIN");
 }
 
-void pod_check_container_security(struct field_errors *e, const char *path, const struct obj *c)
+void pod_check_container_security(struct field_errors *e, const char *path, const struct obj *c,
+				  bool host_users)
 {
 	static const char *const fields[] = {"runAsUser", "runAsGroup", NULL};
 	static const char *const mounts[] = {"Default", "Unmasked", NULL};
@@ -177,8 +179,12 @@ void pod_check_container_security(struct field_errors *e, const char *path, cons
 	size_t from = e->n;
 	check_ids(e, at, o, fields);
 	check_word(e, at, o, "procMount", mounts);
+	if (host_users && cstr_eq(obj_str(o, "procMount"), "Unmasked"))
+		check_invalid_text(e, check_below(e, at, "procMount"), "Unmasked",
+				   "`hostUsers` must be false to use `Unmasked`");
 	check_seccomp(e, check_below(e, at, "seccompProfile"), obj_get(o, "seccompProfile"));
 	check_escalation(e, at, o);
+	pod_check_windows(e, check_below(e, at, "windowsOptions"), obj_get(o, "windowsOptions"));
 	check_app_armor(e, check_below(e, at, "appArmorProfile"), obj_get(o, "appArmorProfile"));
 	check_said_since(e, from, o);
 }

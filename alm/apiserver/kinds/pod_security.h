@@ -8,6 +8,9 @@
 /* Of the Pod as a whole: path is of its spec. */
 void pod_check_security(struct field_errors *e, const char *path, const struct obj *spec);
 /* securityContext of a container; absent is fine. */
-void pod_check_container_security(struct field_errors *e, const char *path, const struct obj *c);
+void pod_check_container_security(struct field_errors *e, const char *path, const struct obj *c,
+				  bool host_users);
+/* Of its options for Windows. */
+void pod_check_windows(struct field_errors *e, const char *path, const struct obj *o);
 
 #endif

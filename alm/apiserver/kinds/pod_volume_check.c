@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/storage_check.h"
+#include "alm/apiserver/kinds/volume_check.h"
 
 #define MODE_WORDS "must be a number between 0 and 0777 (octal), both inclusive"
 #define MORE_TYPES "may not specify more than 1 volume type"
@@ -64,7 +66,6 @@ static const struct {
 	{"azureDisk", {"diskName", "diskURI"}},
 	{"storageos", {"volumeName"}},
 	{"scaleIO", {"gateway", "system", "volumeName"}},
-	{"csi", {"driver"}},
 	{"ephemeral", {"volumeClaimTemplate"}},
 };
 
@@ -82,7 +83,7 @@ static void check_mode(struct field_errors *e, const char *path, const struct ob
 		check_invalid(e, check_below(e, path, field), v, MODE_WORDS);
 }
 
-static void check_steps(struct field_errors *e, const char *path, const char *text)
+void pod_check_steps(struct field_errors *e, const char *path, const char *text)
 {
 	struct str rest = str_of(text), part;
 	while (str_next(&rest, '/', &part))
@@ -96,7 +97,7 @@ void pod_check_path(struct field_errors *e, const char *path, const char *text)
 {
 	if (*text == '/')
 		check_invalid_text(e, path, text, "must be a relative path");
-	check_steps(e, path, text);
+	pod_check_steps(e, path, text);
 }
 
 /* A path below the volume. */
@@ -107,14 +108,14 @@ static void check_local(struct field_errors *e, const char *path, const char *lo
 		check_invalid_text(e, path, local, "must not start with '..'");
 }
 
-void pod_check_host_path(struct field_errors *e, const char *path, const struct obj *o)
+static void check_host_path(struct field_errors *e, const char *path, const struct obj *o)
 {
 	static const char *const types[] = {
 		"",     "BlockDevice",  "CharDevice", "Directory", "DirectoryOrCreate",
 		"File", "FileOrCreate", "Socket",     NULL};
 	if (check_is_empty(o, "path"))
 		return; /* which was told */
-	check_steps(e, check_below(e, path, "path"), check_text(o, "path"));
+	pod_check_steps(e, check_below(e, path, "path"), check_text(o, "path"));
 	field_errors_one_of(e, check_below(e, path, "type"), check_text(o, "type"), types);
 }
 
@@ -193,6 +194,85 @@ static void check_quobyte(struct field_errors *e, const char *path, const struct
 		check_required(e, check_below(e, path, "volume"), NULL);
 }
 
+static void check_partition(struct field_errors *e, const char *path, const struct obj *o)
+{
+	const struct obj *v = obj_get(o, "partition");
+	int64_t n = 0;
+	if (obj_as_i64(v, &n) && (n < 0 || n > 255)) /* sic */
+		check_invalid(e, check_below(e, path, "partition"), v,
+			      "must be between 1 and 255, inclusive");
+}
+
+static void check_fibre(struct field_errors *e, const char *path, const struct obj *o)
+{
+	const struct obj *names = obj_get(o, "targetWWNs"), *lun = obj_get(o, "lun");
+	const char *at = check_below(e, path, "targetWWNs");
+	int64_t n = 0;
+	if (!obj_len(names) && !obj_len(obj_get(o, "wwids")))
+		check_required(e, at, "must specify either targetWWNs or wwids, but not both");
+	if (obj_len(names) && obj_len(obj_get(o, "wwids")))
+		check_invalid(e, at, names,
+			      "targetWWNs and wwids can not be specified simultaneously");
+	if (obj_len(names) && !lun)
+		check_required(e, check_below(e, path, "lun"),
+			       "lun is required if targetWWNs is specified");
+	else if (obj_len(names) && obj_as_i64(lun, &n) && (n < 0 || n > 255))
+		check_invalid(e, check_below(e, path, "lun"), lun,
+			      "must be between 0 and 255, inclusive");
+}
+
+static void check_azure_disk(struct field_errors *e, const char *path, const struct obj *o)
+{
+	static const char *const modes[] = {"None", "ReadOnly", "ReadWrite", NULL};
+	static const char *const kinds[] = {"Dedicated", "Managed", "Shared", NULL};
+	static const char *const managed[] = {
+		"/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/"
+		"disks/{disk-id}",
+		NULL};
+	static const char *const blobs[] = {
+		"https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd",
+		NULL};
+	const char *uri = check_text(o, "diskURI"), *at = check_below(e, path, "diskURI");
+	const char *kind = obj_str(o, "kind");
+	if (obj_has(o, "cachingMode"))
+		field_errors_one_of(e, check_below(e, path, "cachingMode"),
+				    check_text(o, "cachingMode"), modes);
+	if (kind)
+		field_errors_one_of(e, check_below(e, path, "kind"), kind, kinds);
+	if (cstr_eq(kind, "Managed") && !cstr_has_prefix(uri, "/subscriptions/"))
+		field_errors_one_of(e, at, uri, managed);
+	if (kind && !cstr_eq(kind, "Managed") && !cstr_has_prefix(uri, "https://"))
+		field_errors_one_of(e, at, uri, blobs);
+}
+
+/* Its volume has the name of the claim of a Pod, so the claim is judged as one. */
+static void check_made(struct field_errors *e, const char *path, const struct obj *o)
+{
+	const struct obj *t = obj_get(o, "volumeClaimTemplate");
+	const char *at = check_below(e, path, "volumeClaimTemplate");
+	if (obj_has(o, "volumeClaimTemplate"))
+		check_claim_spec(e, check_below(e, at, "spec"), obj_get(t, "spec"));
+}
+
+static void check_storage_names(struct field_errors *e, const char *path, const struct obj *o)
+{
+	check_name_rule(e, check_below(e, path, "volumeName"), NAME_DNS_LABEL,
+			check_text(o, "volumeName"));
+	check_name_rule(e, check_below(e, path, "volumeNamespace"), NAME_DNS_LABEL,
+			check_text(o, "volumeNamespace"));
+}
+
+static void check_driver(struct field_errors *e, const char *path, const struct obj *o)
+{
+	const struct obj *ref = obj_get(o, "nodePublishSecretRef");
+	check_driver_name(e, check_below(e, path, "driver"), check_text(o, "driver"));
+	if (ref && check_is_empty(ref, "name"))
+		check_required(e, check_below(e, path, "nodePublishSecretRef.name"), NULL);
+	else if (ref)
+		check_named(e, check_below(e, path, "name"), NAME_DNS_SUBDOMAIN, /* sic */
+			    check_text(ref, "name"));
+}
+
 /* What is not only a field that is there. */
 static void check_form(struct field_errors *e, const char *path, const char *source,
 		       const struct obj *o)
@@ -201,7 +281,7 @@ static void check_form(struct field_errors *e, const char *path, const char *sou
 		check_invalid_text(e, check_below(e, path, "path"), check_text(o, "path"),
 				   "must be an absolute path");
 	else if (strcmp(source, "hostPath") == 0)
-		pod_check_host_path(e, path, o);
+		check_host_path(e, path, o);
 	else if (strcmp(source, "emptyDir") == 0 &&
 		 check_is_negative(obj_get(o, "sizeLimit"), false))
 		check_forbidden(e, check_below(e, path, "sizeLimit"),
@@ -214,19 +294,28 @@ static void check_form(struct field_errors *e, const char *path, const char *sou
 		check_files(e, path, obj_get(o, "items"));
 	} else if (strcmp(source, "projected") == 0)
 		check_mode(e, path, o, "defaultMode");
-	else if (strcmp(source, "fc") == 0 && !obj_len(obj_get(o, "targetWWNs")) &&
-		 !obj_len(obj_get(o, "wwids")))
-		check_required(e, check_below(e, path, "targetWWNs"),
-			       "must specify either targetWWNs or wwids, but not both");
+	else if (strcmp(source, "fc") == 0)
+		check_fibre(e, path, o);
+	else if (strcmp(source, "azureDisk") == 0)
+		check_azure_disk(e, path, o);
+	else if (strcmp(source, "ephemeral") == 0)
+		check_made(e, path, o);
+	else if (strcmp(source, "csi") == 0)
+		check_driver(e, path, o);
+	else if (strcmp(source, "gcePersistentDisk") == 0 ||
+		 strcmp(source, "awsElasticBlockStore") == 0)
+		check_partition(e, path, o);
 	else if (strcmp(source, "iscsi") == 0)
 		check_iscsi(e, path, o);
 	else if (strcmp(source, "flocker") == 0)
 		check_flocker(e, path, o);
 	else if (strcmp(source, "quobyte") == 0)
 		check_quobyte(e, path, o);
-	else if (obj_has(o, "secretRef") &&
-		 (strcmp(source, "cinder") == 0 || strcmp(source, "storageos") == 0) &&
-		 check_is_empty(o, "secretRef.name"))
+	if (strcmp(source, "storageos") == 0)
+		check_storage_names(e, path, o);
+	if (obj_has(o, "secretRef") &&
+	    (strcmp(source, "cinder") == 0 || strcmp(source, "storageos") == 0) &&
+	    check_is_empty(o, "secretRef.name"))
 		check_required(e, check_below(e, path, "secretRef.name"), NULL);
 }
 
@@ -244,23 +333,39 @@ static void check_source(struct field_errors *e, const char *path, const char *s
 	check_said_since(e, from, o); /* most of it is younger than what may be stored */
 }
 
+/* As the real server names it where it is the first source of a volume, and one too many. */
+static const char *told_as(const char *source, size_t before)
+{
+	static const struct {
+		const char *source, *first, *more;
+	} names[] = {
+		{"downwardAPI", "downwardAPI", "downwarAPI"},
+		{"cephfs", "cephfs", "cephFS"},
+		{"gcePersistentDisk", "persistentDisk", "gcePersistentDisk"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i].source, source) == 0)
+			return before ? names[i].more : names[i].first;
+	return source;
+}
+
+void pod_check_one_source(struct field_errors *e, const char *path, const char *source,
+			  const struct obj *o)
+{
+	check_source(e, check_below(e, path, told_as(source, 0)), source, o);
+}
+
 void pod_check_source(struct field_errors *e, const char *path, const struct obj *volume)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
 		if (!obj_has(volume, sources[i]))
 			continue;
-		const char *at = check_below(e, path, sources[i]);
+		const char *at = check_below(e, path, told_as(sources[i], n));
 		if (n++ == 0)
 			check_source(e, at, sources[i], obj_get(volume, sources[i]));
 		else
-			check_forbidden(e,
-					strcmp(sources[i], "downwardAPI") == 0
-						? check_below(e, path, "downwarAPI") /* sic */
-					: strcmp(sources[i], "cephfs") == 0
-						? check_below(e, path, "cephFS")
-						: at,
-					MORE_TYPES);
+			check_forbidden(e, at, MORE_TYPES);
 	}
 	if (n == 0)
 		check_required(e, path, "must specify a volume type");

@@ -103,8 +103,8 @@ void check_certificate_request(struct field_errors *e, const struct obj *o)
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const char *usage = obj_as_string(obj_at(list, i));
 		if (check_again(seen, usage ? usage : ""))
-			field_errors_add(e, FIELD_DUPLICATE, check_at(e, "spec.usages", i),
-					 "Duplicate value: \"%s\"", usage ? usage : "");
+			field_errors_add_text(e, FIELD_DUPLICATE, check_at(e, "spec.usages", i),
+					      usage ? usage : "");
 	}
 	check_signer(e, "spec.signerName", check_text(o, "spec.signerName"));
 	if (obj_as_i64(seconds, &n) && n < SECONDS_LEAST)

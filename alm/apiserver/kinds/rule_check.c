@@ -12,9 +12,11 @@
 #include "alm/apiserver/kinds/status_check.h"
 
 enum rule {
-	ONE_OF,    /* of the words, divided by blanks */
-	COUNT,     /* at least zero */
-	SUBDOMAIN, /* a name of another object */
+	ONE_OF,        /* of the words, divided by blanks */
+	ONE_OF_NEEDED, /* the same, and an empty one is missing */
+	COUNT,         /* at least zero */
+	SUBDOMAIN,     /* a name of another object */
+	NAMED,         /* the same, which is not empty if it is there */
 	ADDRESS,
 	LABELS,
 	SELECTOR,
@@ -35,21 +37,20 @@ static const struct field_rule {
 	enum rule rule;
 	const char *words;
 } of_pods[] = {
-	{"message", "terminationMessagePolicy", ONE_OF, "File FallbackToLogsOnError"},
-	{"mounts", "volumeMounts.mountPropagation", ONE_OF, "Bidirectional HostToContainer None"}, /* sic */
-	{"mounts", "volumeMounts.recursiveReadOnly", ONE_OF, "Disabled Enabled IfPossible"},
+	{"message", "terminationMessagePolicy", ONE_OF_NEEDED, "File FallbackToLogsOnError"},
+	{"propagation", "mountPropagation", ONE_OF, "Bidirectional HostToContainer None"},
+	{"read only", "recursiveReadOnly", ONE_OF, "Disabled Enabled IfPossible"},
 	{"pull", "imagePullPolicy", ONE_OF, "Always IfNotPresent Never"},
 	{"policies", "restartPolicy", ONE_OF, "Always OnFailure Never"},
 	{"policies", "dnsPolicy", ONE_OF, "ClusterFirstWithHostNet ClusterFirst Default None"},
 	{"dns", "dnsConfig.nameservers[]", ADDRESS, NULL},
-	{"spread", "hostnameOverride", SUBDOMAIN, NULL},
 	{"node", "nodeName", SUBDOMAIN, NULL},
 	{"names", "hostname", LABEL, NULL},
 	{"names", "subdomain", LABEL, NULL},
 	{"names", "tolerations[]", TOLERATION, NULL},
 	{"last", "priorityClassName", SUBDOMAIN, NULL},
-	{"last", "runtimeClassName", SUBDOMAIN, NULL},
-	{"last", "preemptionPolicy", ONE_OF, "Never PreemptLowerPriority"},
+	{"last", "runtimeClassName", NAMED, NULL},
+	{"last", "preemptionPolicy", ONE_OF_NEEDED, "PreemptLowerPriority Never"},
 	{"last", "overhead", RESOURCES, NULL},
 	{"last", "os", OS, NULL},
 }, of_kinds[] = {
@@ -57,7 +58,6 @@ static const struct field_rule {
 	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].status", ONE_OF, "False True Unknown"},
 	{"certificatesigningrequests.certificates.k8s.io", "status.certificate", CERTIFICATE, NULL},
 	{"csistoragecapacities.storage.k8s.io", "nodeTopology", SELECTOR, NULL},
-	{"persistentvolumes.", "spec.persistentVolumeReclaimPolicy", ONE_OF, "Delete Recycle Retain"},
 	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].hostname", SUBDOMAIN, NULL},
 	{"daemonsets.apps", "spec.minReadySeconds", COUNT, NULL},
 	{"daemonsets.apps", "spec.revisionHistoryLimit", COUNT, NULL},
@@ -157,11 +157,21 @@ static void judge(struct field_errors *e, const struct field_rule *f, const char
 		if (v)
 			check_word(e, path, text, f->words);
 		break;
+	case ONE_OF_NEEDED:
+		if (v && !*(text ? text : ""))
+			check_required(e, path, NULL);
+		else if (v)
+			check_word(e, path, text, f->words);
+		break;
 	case COUNT:
 		check_at_least(e, path, v, 0);
 		break;
 	case SUBDOMAIN:
 		check_name_rule(e, path, NAME_DNS_SUBDOMAIN, text ? text : "");
+		break;
+	case NAMED:
+		if (text)
+			check_named(e, path, NAME_DNS_SUBDOMAIN, text);
 		break;
 	case ADDRESS:
 		if (text && *text)

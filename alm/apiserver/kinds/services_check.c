@@ -25,21 +25,11 @@ static const char *at(const struct check *c, size_t i, const char *field)
 	return arena_fmt(c->e->arena, "spec.ports[%zu]%s", i, field);
 }
 
-static bool is_one_of(const char *value, const char *const *all)
-{
-	return !value || cstr_in(value, all);
-}
-
 static void check_supported(const struct check *c, const char *path, const char *value,
 			    const char *const *all)
 {
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	if (is_one_of(value, all))
-		return;
-	for (size_t i = 0; all[i]; i++)
-		strbuf_addf(&b, "%s\"%s\"", i ? ", " : "", all[i]);
-	field_errors_add(c->e, FIELD_NOT_SUPPORTED, path,
-			 "Unsupported value: \"%s\": supported values: %s", value, b.buf);
+	if (value)
+		field_errors_one_of(c->e, path, value, all);
 }
 
 /* Is it there, and was it not before? What was is left behind where the type changes. */
@@ -68,8 +58,7 @@ static void check_name(const struct check *c, size_t i, const struct obj *ports,
 	const char *fault = name_fault(NAME_DNS_LABEL, str_of(name));
 	check_named(c->e, at(c, i, ".name"), NAME_DNS_LABEL, name);
 	if (check_again(seen, arena_fmt(c->e->arena, "name %s", name)) && !fault)
-		field_errors_add(c->e, FIELD_DUPLICATE, at(c, i, ".name"),
-				 "Duplicate value: \"%s\"", name);
+		field_errors_add_text(c->e, FIELD_DUPLICATE, at(c, i, ".name"), name);
 }
 
 static void check_target(const struct check *c, size_t i, const struct obj *target)
@@ -208,8 +197,7 @@ static void check_families(const struct check *c)
 		const char *at = check_at(c->e, "spec.ipFamilies", i);
 		check_supported(c, at, family ? family : "", known);
 		if (check_again(seen, family ? family : ""))
-			field_errors_add(c->e, FIELD_DUPLICATE, at, "Duplicate value: \"%s\"",
-					 family);
+			field_errors_add_text(c->e, FIELD_DUPLICATE, at, family);
 	}
 	check_supported(c, "spec.ipFamilyPolicy", obj_str(c->spec, "ipFamilyPolicy"), policies);
 	check_ips(c);

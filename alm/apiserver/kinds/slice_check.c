@@ -326,7 +326,7 @@ static void check_counters(struct field_errors *e, const char *path, const struc
 		OBJ_EACH (it, all)
 			check_label(e, check_below(e, at, "counters"), it.key);
 		if (check_again(seen, name))
-			field_errors_add(e, FIELD_DUPLICATE, at, "Duplicate value: \"%s\"", name);
+			field_errors_add_text(e, FIELD_DUPLICATE, at, name);
 	}
 }
 
@@ -346,8 +346,7 @@ static void check_bindings(struct field_errors *e, const char *path, const struc
 			const char *here = check_at(e, at, i);
 			check_qualified(e, here, name);
 			if (check_again(seen, name))
-				field_errors_add(e, FIELD_DUPLICATE, here,
-						 "Duplicate value: \"%s\"", name);
+				field_errors_add_text(e, FIELD_DUPLICATE, here, name);
 			if (f == 0)
 				(void)check_again(others, name);
 			else if (map_has(others, name))
@@ -421,9 +420,8 @@ static void check_devices(struct field_errors *e, const struct obj *list, bool h
 		check_device(e, check_at(e, path, i), obj_at(list, i), has_nodes);
 	for (size_t i = 0; i < obj_len(list) && obj_len(list) <= DEVICES_MAX; i++)
 		if (check_again(seen, check_text(obj_at(list, i), "name")))
-			field_errors_add(e, FIELD_DUPLICATE, check_at(e, path, i),
-					 "Duplicate value: \"%s\"",
-					 check_text(obj_at(list, i), "name"));
+			field_errors_add_text(e, FIELD_DUPLICATE, check_at(e, path, i),
+					      check_text(obj_at(list, i), "name"));
 }
 
 void check_resource_slice(struct field_errors *e, const struct obj *o)

@@ -69,8 +69,7 @@ void check_conditions(struct field_errors *e, const char *path, const struct obj
 		const char *at = check_at(e, path, i), *type = check_text(c, "type");
 		size_t from = e->n;
 		if (check_again(seen, type))
-			field_errors_add(e, FIELD_DUPLICATE, check_below(e, at, "type"),
-					 "Duplicate value: \"%s\"", type);
+			field_errors_add_text(e, FIELD_DUPLICATE, check_below(e, at, "type"), type);
 		check_one_condition(e, at, c);
 		check_said_since(e, from, c);
 	}

@@ -40,8 +40,8 @@ static void check_tokens(struct field_errors *e, const struct obj *list)
 		const char *audience = check_text(t, "audience"), *at = check_at(e, path, i);
 		int64_t n = TOKEN_LEAST;
 		if (check_again(seen, audience)) {
-			field_errors_add(e, FIELD_DUPLICATE, check_below(e, at, "audience"),
-					 "Duplicate value: \"%s\"", audience);
+			field_errors_add_text(e, FIELD_DUPLICATE, check_below(e, at, "audience"),
+					      audience);
 			continue;
 		}
 		obj_as_i64(seconds, &n);
@@ -94,7 +94,7 @@ static void check_topology(struct field_errors *e, const char *path, const struc
 		if (!*key)
 			check_required(e, path, NULL);
 		if (check_again(seen, key))
-			field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: \"%s\"", key);
+			field_errors_add_text(e, FIELD_DUPLICATE, path, key);
 		check_qualified(e, path, key);
 	}
 }
@@ -125,8 +125,7 @@ void check_csi_node(struct field_errors *e, const struct obj *o)
 					   "must be 256 characters or less");
 		check_at_least(e, check_below(e, at, "allocatable.count"), count, 0);
 		if (check_again(seen, name))
-			field_errors_add(e, FIELD_DUPLICATE, check_below(e, at, "name"),
-					 "Duplicate value: \"%s\"", name);
+			field_errors_add_text(e, FIELD_DUPLICATE, check_below(e, at, "name"), name);
 		check_topology(e, at, obj_get(d, "topologyKeys"));
 	}
 }

@@ -9,9 +9,12 @@
 #include "alm/obj/json.h"
 #include "alm/obj/quantity.h"
 
+#define CAPACITY_SHOWN_MAX ((size_t)64 << 10)
+
 static const char *const modes[] = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce",
 				    "ReadWriteOncePod", NULL};
 static const char *const volume_modes[] = {"Block", "Filesystem", NULL};
+static const char *const policies[] = {"Delete", "Recycle", "Retain", NULL};
 /* In the order they are looked at. */
 static const char *const sources[] = {"hostPath",
 				      "gcePersistentDisk",
@@ -68,25 +71,46 @@ static void check_modes(struct field_errors *e, const char *path, const struct o
 
 static void check_sources(struct field_errors *e, const struct obj *spec)
 {
-	const struct obj *host = obj_get(spec, "hostPath");
 	size_t n = 0;
-	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
-		if (obj_has(spec, sources[i]) && n++ > 0 &&
-		    strcmp(sources[i], "flexVolume") != 0) /* sic */
+	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
+		const struct obj *v = obj_get(spec, sources[i]);
+		bool flex =
+			strcmp(sources[i], "flexVolume") == 0; /* sic: it is never one too many */
+		if (!v)
+			continue;
+		if (n == 0 || flex)
+			volume_check_source(e, sources[i], v);
+		else
 			check_forbidden(e,
 					strcmp(sources[i], "cephfs") == 0
 						? "spec.cephFS" /* sic */
 						: check_below(e, "spec", sources[i]),
 					"may not specify more than 1 volume type");
+		if (n == 0 && strcmp(sources[i], "local") == 0 &&
+		    !obj_path(spec, "nodeAffinity.required.nodeSelectorTerms"))
+			check_required(e, "spec.nodeAffinity",
+				       "Local volume requires node affinity");
+		n++;
+	}
 	if (n == 0)
 		check_required(e, "spec", "must specify a volume type");
-	if (!host)
-		return;
-	n = e->n;
-	if (check_is_empty(host, "path"))
-		check_required(e, "spec.hostPath.path", NULL);
-	pod_check_host_path(e, "spec.hostPath", host);
-	check_said_since(e, n, host);
+}
+
+/* A quantity that is there, in the order of its name: Go has another one each time. */
+static void check_capacity(struct field_errors *e, const struct obj *capacity)
+{
+	OBJ_EACH (it, capacity) {
+		const char *path = arena_fmt(e->arena, "spec.capacity[%s]", it.key);
+		size_t from = e->n;
+		if (check_is_negative(it.value, false))
+			field_errors_add(e, FIELD_INVALID, path,
+					 "Invalid value: %s: must be a valid resource quantity",
+					 obj_as_string(it.value));
+		if (check_is_negative(it.value, true))
+			check_invalid_text(e, path, obj_as_string(it.value),
+					   "must be greater than zero");
+		check_said_since(e, from, capacity);
+	}
 }
 
 /* Of which nodes it can be reached. */
@@ -114,8 +138,12 @@ void check_volume(struct field_errors *e, const struct obj *o)
 {
 	const struct obj *spec = obj_get(o, "spec"), *list = obj_get(spec, "accessModes");
 	const struct obj *capacity = obj_get(spec, "capacity");
+	const struct obj *policy = obj_get(spec, "persistentVolumeReclaimPolicy");
+	CLEANUP(obj_unrefp) struct obj *nothing = obj_null();
 	const char *attributes = obj_str(spec, "volumeAttributesClassName");
-	CLEANUP(xfreep) char *shown = capacity ? json_text(capacity) : xstrdup("null");
+	CLEANUP(strbuf_release) struct strbuf shown = STRBUF_INIT(CAPACITY_SHOWN_MAX);
+	json_print_canonical(capacity ? capacity : nothing,
+			     &shown); /* a map in the order of its keys */
 	if (!obj_len(list))
 		check_required(e, "spec.accessModes", NULL);
 	check_modes(e, "spec.accessModes", list);
@@ -123,8 +151,15 @@ void check_volume(struct field_errors *e, const struct obj *o)
 		check_required(e, "spec.capacity", NULL);
 	if (!obj_has(capacity, "storage") || obj_len(capacity) > 1) {
 		field_errors_add(e, FIELD_NOT_SUPPORTED, "spec.capacity",
-				 "Unsupported value: %s: supported values: \"storage\"", shown);
+				 "Unsupported value: %s: supported values: \"storage\"", shown.buf);
 		check_said_of(e, capacity);
+	}
+	check_capacity(e, capacity);
+	if (obj_as_str(policy).len) {
+		size_t from = e->n;
+		field_errors_one_of(e, "spec.persistentVolumeReclaimPolicy", obj_as_string(policy),
+				    policies);
+		check_said_since(e, from, policy);
 	}
 	check_place(e, obj_get(spec, "nodeAffinity"));
 	check_sources(e, spec);
@@ -187,6 +222,25 @@ static void check_data_source(struct field_errors *e, const char *path, const st
 	check_name_rule(e, check_below(e, path, "apiGroup"), NAME_DNS_SUBDOMAIN, group);
 }
 
+/* The two say the same. The real server shows the path that it names as an empty struct. */
+static void check_sources_agree(struct field_errors *e, const char *path, const struct obj *old,
+				const struct obj *ref)
+{
+	static const char *const fields[] = {"apiGroup", "kind", "name"};
+	bool same = obj_has(old, "apiGroup") == obj_has(ref, "apiGroup");
+	const char *why = "must match dataSourceRef";
+	if (!old || !ref)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		same = same && strcmp(check_text(old, fields[i]), check_text(ref, fields[i])) == 0;
+	if (!check_is_empty(ref, "namespace"))
+		why = "may not be specified when dataSourceRef.namespace is specified";
+	else if (same)
+		return;
+	field_errors_add(e, FIELD_INVALID, path, "Invalid value: {}: %s", why);
+	check_said_of(e, old);
+}
+
 static void check_data_sources(struct field_errors *e, const char *path, const struct obj *spec)
 {
 	static const char *const fields[] = {"dataSource", "dataSourceRef"};
@@ -195,20 +249,28 @@ static void check_data_sources(struct field_errors *e, const char *path, const s
 		size_t from = e->n;
 		if (source)
 			check_data_source(e, check_below(e, path, fields[i]), source);
+		if (source && i > 0 && !check_is_empty(source, "namespace"))
+			check_named(e, check_below(e, path, "dataSourceRef.namespace"),
+				    NAME_DNS_LABEL, check_text(source, "namespace"));
 		check_said_since(e, from, source);
 	}
+	check_sources_agree(e, path, obj_get(spec, fields[0]), obj_get(spec, fields[1]));
 }
 
 void check_claim_spec(struct field_errors *e, const char *path, const struct obj *spec)
 {
 	const struct obj *list = obj_get(spec, "accessModes");
+	const struct obj *storage = obj_path(spec, "resources.requests.storage");
 	const char *field = check_below(e, path, "accessModes");
 	if (!obj_len(list))
 		check_required(e, field, "at least 1 access mode is required");
 	check_label_selector(e, check_below(e, path, "selector"), obj_get(spec, "selector"));
 	check_modes(e, field, list);
-	if (!obj_path(spec, "resources.requests.storage"))
+	if (!storage)
 		check_required(e, check_below(e, path, "resources[storage]"), NULL);
+	else if (check_is_negative(storage, true))
+		check_invalid_text(e, check_below(e, path, "resources[storage]"),
+				   obj_as_string(storage), "must be greater than zero");
 	check_class_name(e, path, spec, "storageClassName");
 	check_volume_mode(e, path, spec);
 	check_data_sources(e, path, spec);
@@ -249,12 +311,12 @@ static struct obj *fixed_spec(const struct obj *o, const struct obj *before)
 	return spec;
 }
 
-/* In thousandths; 0 if it is not there. */
-static int64_t amount(const struct obj *o, const char *path)
+/* 0 if it is not there. */
+static quantity_nanos amount(const struct obj *o, const char *path)
 {
 	struct quantity q;
 	const char *text = obj_as_string(obj_path(o, path));
-	return text && quantity_read(str_of(text), &q) ? (int64_t)(q.nanos / 1000000) : 0;
+	return text && quantity_read(str_of(text), &q) ? q.nanos : 0;
 }
 
 void claim_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
@@ -266,7 +328,7 @@ void claim_kept(struct field_errors *e, const struct obj *o, const struct obj *b
 		check_forbidden(e, "spec",
 				"spec is immutable after creation except resources.requests and "
 				"volumeAttributesClassName for bound claims");
-	int64_t size = amount(o, "spec.resources.requests.storage");
+	quantity_nanos size = amount(o, "spec.resources.requests.storage");
 	if (size < amount(before, "spec.resources.requests.storage") &&
 	    size <= amount(before, "status.capacity.storage"))
 		check_forbidden(e, "spec.resources.requests.storage",

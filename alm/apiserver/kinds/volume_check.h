@@ -16,6 +16,9 @@ void claim_kept(struct field_errors *e, const struct obj *o, const struct obj *b
 /* Is it something that a claim can be filled from? */
 bool claim_has_source(const struct obj *o);
 
+/* What is wrong with where it is: the source, a field of spec. */
+void volume_check_source(struct field_errors *e, const char *source, const struct obj *o);
+
 /* Does it say where it is? */
 bool volume_has_type(const struct obj *spec);
 

@@ -3,12 +3,14 @@
 
 #include <string.h>
 
+#include "alm/base/hash.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/quantity.h"
 #include "alm/obj/schema/api_scalar.h"
 #include "alm/obj/schema/api_words.h"
 
 #define SCHEMA_TYPE "apiextensions.v1.JSONSchemaProps"
+#define BYTES_MAX   ((size_t)4 << 20) /* of a list of them */
 
 struct decode {
 	enum api_dialect dialect;
@@ -111,11 +113,39 @@ static int decode_integer(struct decode *d, const struct api_place *p, const str
 	return 0;
 }
 
+/* Go takes a list of numbers, too, of which null is none. */
+static int decode_byte_list(struct decode *d, const struct api_place *p, const struct obj *v,
+			    struct obj **ret)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(2 * BYTES_MAX);
+	for (size_t i = 0; i < obj_len(v); i++) {
+		const struct obj *one = obj_at(v, i);
+		int64_t n = 0;
+		bool is_number = obj_type(one) == OBJ_INT && obj_as_i64(one, &n);
+		if (d->dialect == API_UNSTRUCTURED)
+			n &= UINT8_MAX;
+		if ((!is_number && obj_type(one) != OBJ_NULL) || n < 0 || n > UINT8_MAX) {
+			int r = wrong_type(d, p, API_ONE_BYTE, one);
+			if (r < 0)
+				return r;
+		}
+		strbuf_addc(&b, (char)n);
+	}
+	base64_encode(strbuf_str(&b), &text);
+	if (b.over || text.over)
+		return error_set(d->err, E_TOOLARGE, "a list of more than %zu bytes", BYTES_MAX);
+	*ret = obj_stringn(strbuf_str(&text));
+	return 0;
+}
+
 static int decode_bytes(struct decode *d, const struct api_place *p, const struct obj *v,
 			struct obj **ret)
 {
 	struct error inner = ERROR_INIT;
 	bool stops = d->dialect == API_UNSTRUCTURED;
+	if (obj_type(v) == OBJ_LIST)
+		return decode_byte_list(d, p, v, ret);
 	if (obj_type(v) != OBJ_STRING)
 		return wrong_type(d, p, 0, v);
 	if (api_base64(obj_as_str(v), ret, &inner) == 0)

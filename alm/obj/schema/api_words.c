@@ -83,7 +83,9 @@ static const char *named(const struct api_field *f, unsigned marks)
 static void add_type(const struct api_field *f, unsigned marks, struct strbuf *b)
 {
 	const char *name = named(f, marks);
-	if (*name)
+	if (marks & API_ONE_BYTE)
+		strbuf_adds(b, "uint8");
+	else if (*name)
 		strbuf_adds(b, name);
 	else if (marks & API_MAP && f->shape == API_QUANTITY)
 		strbuf_adds(b, "v1.ResourceList");
@@ -147,17 +149,18 @@ static int not_restored(const struct api_place *p, unsigned marks, const struct 
 	enum obj_type t = obj_type(v);
 	if (marks & API_MAP)
 		return error_set(err, E_BADREQUEST, "cannot restore map from %s", go_kind(v));
-	if (marks & API_LIST || f->shape == API_BYTES)
+	if (marks & API_LIST || (f->shape == API_BYTES && !marks))
 		return error_set(err, E_BADREQUEST, "cannot restore slice from %s", go_kind(v));
 	if (f->shape == API_STRUCT)
 		return error_set(err, E_BADREQUEST, "cannot restore struct from: %s", go_kind(v));
-	add_type(f, 0, &type);
+	add_type(f, marks, &type);
 	/* Go converts numbers into each other, and an integer into a text: that is, it could. */
 	if ((t == OBJ_INT && f->shape == API_STRING) ||
 	    (t == OBJ_DOUBLE && f->shape != API_BOOL && f->shape != API_STRING))
 		return error_set(err, E_BADREQUEST, "cannot convert %s to %s", go_kind(v),
 				 type.buf);
-	return error_set(err, E_BADREQUEST, "unrecognized type: %s", shape_name(f));
+	return error_set(err, E_BADREQUEST, "unrecognized type: %s",
+			 marks & API_ONE_BYTE ? type.buf : shape_name(f));
 }
 
 int api_wrong_type(enum api_dialect dialect, const struct api_place *p, unsigned marks,
@@ -167,8 +170,9 @@ int api_wrong_type(enum api_dialect dialect, const struct api_place *p, unsigned
 	CLEANUP(strbuf_release) struct strbuf type = STRBUF_INIT(API_PATH_BYTES_MAX);
 	const struct api_field *f = p->field;
 	bool own = !marks && has_own_reader(f), into_value = dialect == API_UNSTRUCTURED;
-	bool is_integer = !marks && (f->shape == API_INT32 || f->shape == API_INT64 ||
-				     f->shape == API_INT_OR_STRING);
+	bool is_integer = marks & API_ONE_BYTE ||
+			  (!marks && (f->shape == API_INT32 || f->shape == API_INT64 ||
+				      f->shape == API_INT_OR_STRING));
 	struct str number = is_integer ? obj_number_text(v) : STR_NONE;
 	if (into_value && !own)
 		return not_restored(p, marks, v, err);

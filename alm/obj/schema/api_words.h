@@ -7,6 +7,7 @@
 #include "alm/obj/schema/api_decode.h"
 
 #define API_PATH_BYTES_MAX 4096
+#define API_ONE_BYTE       8u /* a mark: a number among bytes that are told as a list */
 
 /* Where a value is: a member (key), or an element of a list. Texts are made of it when needed. */
 struct api_place {

@@ -636,7 +636,7 @@ static void test_hooks__what_they_say_is_bounded(void **state)
 	strbuf_adds(&b, "}}}");
 	hook_fake_answer("/v", 200, b.buf);
 	struct answer a = apifake_expect(f, "POST", MAPS, MAP("a", ""), 201);
-	assert_string_equal(http_header(a.headers, "Warning"), "299 - \"a  X: y [1m\"");
+	assert_null(http_header(a.headers, "Warning")); /* no client takes its control characters */
 	assert_ok(audit_row_get(apifake_audit(f), audit_last_seq(apifake_audit(f)), &row, &err),
 		  &err);
 	const struct obj *notes = obj_path(row, "body.annotations");
