@@ -174,13 +174,17 @@ $(BUILD)/plants/%/run: tests/sim/plants/%.patch $$(call plant_main,$$*) $(TEST_L
 $(BUILD)/bench_%: $(BUILD)/obj/tests/bench/bench_%.o $(TEST_LIB) $(LIB)
 	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
 
+# The clients of bench_table.sh.
+$(BUILD)/load: $(BUILD)/obj/tests/bench/load.o $(TEST_LIB) $(LIB)
+	$(Q)$(CC) $(TEST_LDFLAGS) -o $@ $^ $(PKG_LIBS) -lcmocka
+
 # bench: ratios measured in one run; BENCH=audit for one of them.
 BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/%,$(BENCH_SRC))
 BENCH_SH := $(wildcard tests/bench/bench_*.sh)
 BENCH_ALL := $(BENCH_BIN) $(BENCH_SH)
-bench: $(BUILD)/alm $(if $(BENCH),$(filter %/bench_$(BENCH) %/bench_$(BENCH).sh,$(BENCH_ALL)),$(BENCH_ALL))
-	$(Q)for b in $(filter-out $(BUILD)/alm,$^); do echo "== $$b"; case $$b in \
-		*.sh) ALM=$(abspath $(BUILD)/alm) $$b ;; *) (cd $(BUILD) && ./$${b##*/}) ;; esac || exit 1; done
+bench: $(BUILD)/alm $(BUILD)/load $(if $(BENCH),$(filter %/bench_$(BENCH) %/bench_$(BENCH).sh,$(BENCH_ALL)),$(BENCH_ALL))
+	$(Q)for b in $(filter-out $(BUILD)/alm $(BUILD)/load,$^); do echo "== $$b"; case $$b in \
+		*.sh) BUILD=$(BUILD) ALM=$(abspath $(BUILD)/alm) $$b ;; *) (cd $(BUILD) && ./$${b##*/}) ;; esac || exit 1; done
 
 # check: everything that needs no package installation; the test command of the README adds `deps`.
 # RUN="NAME..." takes and builds those whose path contains a name.

@@ -318,27 +318,24 @@ int objects_next_written(const struct objects_log *l, struct objects_cursor *c, 
 		"SELECT seq, uid, reason FROM audit WHERE kind = ?1 AND ns = ?2 AND name = ?3 AND"
 		" cluster = '' AND type = 'Write' AND reason IN ('Created', 'Updated', 'Deleted')"
 		" ORDER BY seq DESC LIMIT 1";
-	int r;
-	while ((r = next_subject(l->db, c, err)) > 0) {
-		struct stmt *s;
-		r = db_prepare(l->db, sql, &s, err);
-		if (r < 0)
-			return r;
-		stmt_bind_cstr(s, 1, c->kind);
-		stmt_bind_cstr(s, 2, c->ns);
-		stmt_bind_cstr(s, 3, c->name);
-		r = stmt_step(s, err);
-		bool lives = r > 0 && !str_is(stmt_text(s, 2), "Deleted") &&
-			     stmt_int(s, 0) > snapshot_seq(l->snapshot);
-		if (lives) {
-			c->seq = stmt_int(s, 0);
-			c->uid = str_dup(stmt_text(s, 1));
-		}
-		stmt_reset(s);
-		if (lives || r < 0)
-			return r;
+	struct stmt *s;
+	int r = next_subject(l->db, c, err);
+	if (r <= 0)
+		return r;
+	r = db_prepare(l->db, sql, &s, err);
+	if (r < 0)
+		return r;
+	stmt_bind_cstr(s, 1, c->kind);
+	stmt_bind_cstr(s, 2, c->ns);
+	stmt_bind_cstr(s, 3, c->name);
+	r = stmt_step(s, err);
+	if (r > 0 && !str_is(stmt_text(s, 2), "Deleted") &&
+	    stmt_int(s, 0) > snapshot_seq(l->snapshot)) {
+		c->seq = stmt_int(s, 0);
+		c->uid = str_dup(stmt_text(s, 1));
 	}
-	return r;
+	stmt_reset(s);
+	return r < 0 ? r : 1;
 }
 
 struct obj *objects_entry(const unsigned char key[REDACT_KEY_BYTES], const struct obj *o)

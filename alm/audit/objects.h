@@ -56,12 +56,12 @@ int objects_status(const struct objects_log *l, const char *uid, int64_t tseq, s
 int objects_transition(const struct objects_log *l, const char *uid, int64_t seq, int64_t *ret_tseq,
 		       struct error *err);
 
-/* One after the other, the objects that Write records since the snapshot left in being; two of one
- * kind, namespace and name in different groups count as one, the last written. 1, or 0 at the end.
- * The cursor is zeroed at first. */
+/* One after the other, what the log has rows of; two of one kind, namespace and name in different
+ * groups count as one, the last written. 1, or 0 at the end. The cursor is zeroed at first. */
 struct objects_cursor {
-	char *kind, *ns, *name, *uid; /* owned */
-	int64_t seq;                  /* the newest Write record of uid */
+	char *kind, *ns, *name; /* owned, as uid is */
+	char *uid;              /* NULL: no Write record since the snapshot left it in being */
+	int64_t seq;            /* the newest Write record of uid */
 };
 int objects_next_written(const struct objects_log *l, struct objects_cursor *c, struct error *err);
 void objects_cursor_release(struct objects_cursor *c);

@@ -8,6 +8,8 @@
 
 #define STREAM_QUEUE_MAX   ((size_t)16 << 20) /* a stream whose reader is this late is cut */
 #define HEAD_OUT_BYTES_MAX ((size_t)64 << 10)
+#define RECORD_BYTES_MAX   ((size_t)16 << 10) /* of TLS, RFC 8446 5.1 */
+#define CHUNK_FRAME_BYTES  20                 /* its length in hexadecimal, two ends of lines */
 #define RETRY_AFTER_S      1
 
 static const char *date_of(struct server *s)
@@ -72,7 +74,18 @@ static void add_header_text(struct strbuf *b, const char *text)
 		strbuf_addc(b, *text == '\r' || *text == '\n' ? ' ' : *text);
 }
 
-static void send_head(struct conn *c, int status, const struct http_headers *h, const char *framing)
+/* What is added next, n bytes, lies in one piece if it fits a record: libevent encrypts and sends piece by piece. */
+static struct evbuffer *room_for(struct conn *c, size_t n)
+{
+	struct evbuffer *out = bufferevent_get_output(c->bev);
+	if (n <= RECORD_BYTES_MAX)
+		evbuffer_expand(out, n);
+	return out;
+}
+
+/* body: what follows at once. */
+static void send_head(struct conn *c, int status, const struct http_headers *h, const char *framing,
+		      struct str body)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(HEAD_OUT_BYTES_MAX);
 	strbuf_addf(&b, "HTTP/1.1 %d %s\r\nDate: %s\r\n", status, phrase_of(status),
@@ -92,7 +105,9 @@ static void send_head(struct conn *c, int status, const struct http_headers *h, 
 		strbuf_adds(&b, "Connection: keep-alive\r\n");
 	strbuf_adds(&b, "\r\n");
 	assert(!b.over);
-	bufferevent_write(c->bev, b.buf, b.len);
+	struct evbuffer *out = room_for(c, b.len + body.len);
+	evbuffer_add(out, b.buf, b.len);
+	evbuffer_add(out, body.ptr, body.len);
 }
 
 static void answered(struct conn *c)
@@ -142,9 +157,7 @@ static void on_reply(struct exchange *x, int status, const struct http_headers *
 		snprintf(framing, sizeof(framing), "Content-Length: %zu\r\n", body.len);
 	c->keep_alive = c->keep_alive && !c->server->stopping;
 	give_body_up(c);
-	send_head(c, status, h, framing);
-	if (!bodiless && !c->is_head && body.len)
-		bufferevent_write(c->bev, body.ptr, body.len);
+	send_head(c, status, h, framing, bodiless || c->is_head ? str_of("") : body);
 	answered(c);
 	pool_shed(c);
 }
@@ -157,7 +170,8 @@ static void on_begin(struct exchange *x, int status, const struct http_headers *
 	if (c->is_1_0)
 		c->keep_alive = false; /* the end of the connection is the end of the body */
 	if (!c->eof)
-		send_head(c, status, h, c->is_1_0 ? "" : "Transfer-Encoding: chunked\r\n");
+		send_head(c, status, h, c->is_1_0 ? "" : "Transfer-Encoding: chunked\r\n",
+			  str_of(""));
 }
 
 static size_t on_write(struct exchange *x, struct str chunk)
@@ -166,7 +180,7 @@ static size_t on_write(struct exchange *x, struct str chunk)
 	assert(c->streaming);
 	if (c->eof || c->is_head || chunk.len == 0)
 		return c->queued;
-	struct evbuffer *out = bufferevent_get_output(c->bev);
+	struct evbuffer *out = room_for(c, chunk.len + CHUNK_FRAME_BYTES);
 	if (!c->is_1_0)
 		evbuffer_add_printf(out, "%zx\r\n", chunk.len);
 	evbuffer_add(out, chunk.ptr, chunk.len);

@@ -174,7 +174,8 @@ static void check_gone(struct objects_check *c)
 	int r = 1;
 	for (int i = 0; i < SLICE_OBJECTS && r > 0; i++) {
 		r = objects_next_written(&l, &c->written, &err);
-		if (r > 0 && look_for(c, c->written.uid, c->written.seq, &err) < 0)
+		if (r > 0 && c->written.uid &&
+		    look_for(c, c->written.uid, c->written.seq, &err) < 0)
 			r = -err.code;
 	}
 	if (r == 0)
