@@ -605,6 +605,36 @@ static void test_audit_objects__a_key_is_64_hex_digits(void **state)
 	}
 }
 
+/* A call looks at one, so that whoever goes over many deleted ones can pause (objects_check.c). */
+static void test_audit_objects__each_call_passes_one_deleted_or_not(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name;
+		bool lives;
+	} rows[] = {{"a", false}, {"b", true}, {"c", false}, {"d", true}};
+	struct error err = ERROR_INIT;
+	struct objects_log l = {.db = apifake_db(f)};
+	struct objects_cursor c = {.seq = 0};
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		char text[128];
+		snprintf(text, sizeof(text), "{\"metadata\":{\"name\":\"%s\"}}", rows[i].name);
+		assert_int_equal(do_it("POST", CONFIG_MAPS, NULL, text), 201);
+		snprintf(text, sizeof(text), CONFIG_MAPS "/%s", rows[i].name);
+		assert_int_equal(rows[i].lives ? 200 : do_it("DELETE", text, NULL, ""), 200);
+	}
+	while (objects_next_written(&l, &c, &err) > 0) {
+		if (strcmp(c.kind, "ConfigMap") != 0 || strlen(c.name) > 1)
+			continue; /* what the server made itself */
+		assert_string_equal(c.name, rows[n].name);
+		assert_int_equal(c.uid != NULL, rows[n].lives);
+		n++;
+	}
+	assert_int_equal(n, ARRAY_LEN(rows));
+	objects_cursor_release(&c);
+}
+
 static void test_audit_objects__digests_of_no_log_are_an_error(void **state)
 {
 	(void)state;
@@ -621,6 +651,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit_objects__digests_of_no_log_are_an_error),
+		cmocka_unit_test_setup_teardown(
+			test_audit_objects__each_call_passes_one_deleted_or_not, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_audit_objects__a_key_is_64_hex_digits, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_audit_objects__everyday_acts_are_no_tampering,
