@@ -134,7 +134,7 @@ bool clock_parse(struct str text, int64_t *ret_ns)
 
 /* clang-format off */
 static const struct { const char *name; int64_t ns; } units[] = {
-	{"ns", 1}, {"us", NS_PER_US}, {"ms", NS_PER_MS}, {"s", NS_PER_S},
+	{"ns", 1}, {"us", NS_PER_US}, {"\xc2\xb5s", NS_PER_US}, {"ms", NS_PER_MS}, {"s", NS_PER_S},
 	{"m", NS_PER_MIN}, {"h", NS_PER_HOUR}, {"d", NS_PER_DAY},
 };
 /* clang-format on */
@@ -165,7 +165,7 @@ int duration_parse(struct str text, int64_t *ret_ns, struct error *err)
 		double v;
 		while (n < s.len && (char_is_digit(s.ptr[n]) || s.ptr[n] == '.'))
 			n++;
-		for (u = n; u < s.len && char_is_alpha(s.ptr[u]);)
+		for (u = n; u < s.len && s.ptr[u] != '.' && !char_is_digit(s.ptr[u]);)
 			u++;
 		int64_t unit = unit_of(str_sub(s, n, u - n));
 		if (!n || !unit || !str_parse_double(str_sub(s, 0, n), &v))
@@ -194,7 +194,7 @@ void duration_format(int64_t ns, char out[CLOCK_TEXT_MAX])
 			unit = "ms";
 		} else if (v >= (uint64_t)NS_PER_US) {
 			scaled /= (double)NS_PER_US;
-			unit = "us";
+			unit = "\xc2\xb5s";
 		}
 		if (!v)
 			unit = "s";
@@ -204,14 +204,14 @@ void duration_format(int64_t ns, char out[CLOCK_TEXT_MAX])
 	uint64_t s = v / (uint64_t)NS_PER_S;
 	double seconds = (double)(v % (uint64_t)NS_PER_MIN) / (double)NS_PER_S;
 	if (s >= 3600)
-		snprintf(out, CLOCK_TEXT_MAX, "%s%lluh%llum%.9gs", sign,
+		snprintf(out, CLOCK_TEXT_MAX, "%s%lluh%llum%.11gs", sign,
 			 (unsigned long long)(s / 3600), (unsigned long long)(s / 60 % 60),
 			 seconds);
 	else if (s >= 60)
-		snprintf(out, CLOCK_TEXT_MAX, "%s%llum%.9gs", sign, (unsigned long long)(s / 60),
+		snprintf(out, CLOCK_TEXT_MAX, "%s%llum%.11gs", sign, (unsigned long long)(s / 60),
 			 seconds);
 	else
-		snprintf(out, CLOCK_TEXT_MAX, "%s%.9gs", sign, seconds);
+		snprintf(out, CLOCK_TEXT_MAX, "%s%.11gs", sign, seconds);
 }
 
 static void two_units(char out[CLOCK_TEXT_MAX], int64_t a, const char *ua, int64_t b,

@@ -142,11 +142,11 @@ static void tell_young(struct unit_pass *s, const struct inventory_line *l)
 /* All that the main object waits for: so that nobody takes it for stuck. */
 static void tell_late(struct unit_pass *s, const char *since)
 {
+	const char *done = s->job->orphans ? "let go of" : "deleted";
 	obj_set(s->record, "waits",
-		obj_stringf("all is deleted; until %d s after %s a create that was sent by then "
-			    "may still be "
-			    "carried out, and what it made is deleted, too",
-			    (int)(s->v->settings->late_write_ns / NS_PER_S), since));
+		obj_stringf("all is %s; until %d s after %s a create that was sent by then may "
+			    "still be carried out, and what it made is %s, too",
+			    done, (int)(s->v->settings->late_write_ns / NS_PER_S), since, done));
 }
 
 /* A process that ends waits for what nobody has seen, and tells of the rest. One that goes on sees

@@ -170,11 +170,9 @@ static int fn_ago(struct tmpl_run *run, const struct value *args, size_t n, stru
 	(void)n;
 	int64_t ns = between(now(run), time_of(run, args[0]));
 	int64_t rest = ns % NS_PER_S;
-	ns -= rest;
-	if (2 * rest >= NS_PER_S)
-		ns += NS_PER_S;
-	else if (2 * rest <= -NS_PER_S)
-		ns -= NS_PER_S;
+	int64_t up = 2 * rest >= NS_PER_S ? NS_PER_S : 2 * rest <= -NS_PER_S ? -NS_PER_S : 0;
+	if (__builtin_add_overflow(ns - rest, up, &ns)) /* as Go's Round */
+		ns = up > 0 ? INT64_MAX : INT64_MIN;
 	return return_duration(run, ns, ret);
 }
 
