@@ -379,6 +379,7 @@ static const struct {
 	{"batch", "jobs", NULL, job_late, NULL},
 	{"resource.k8s.io", "resourceclaims", NULL, NULL, admit_device_validate},
 	{"resource.k8s.io", "resourceclaimtemplates", NULL, NULL, admit_device_validate},
+	{"resource.k8s.io", "resourceslices", admit_devices_default, admit_devices_late, NULL},
 	{"certificates.k8s.io", "certificatesigningrequests", NULL, admit_request_late,
 	 request_validate},
 	{"coordination.k8s.io", "leases", NULL, admit_lease_late, NULL},
@@ -428,7 +429,7 @@ static const struct obj *judged(const struct mutation *m, const struct obj *o)
 	return copy;
 }
 
-void admit_validate(struct mutation *m, struct field_errors *e)
+void admit_validate(struct mutation *m, struct check_parts *ret, struct field_errors *e)
 {
 	if (m->too_large)
 		field_errors_add(e, FIELD_TOO_MANY,
@@ -437,8 +438,8 @@ void admit_validate(struct mutation *m, struct field_errors *e)
 				 "autoscaling/v2",
 				 AUTOSCALE_NODES_MAX);
 	if (!m->is_status && !(m->kind->flags & KIND_CUSTOM))
-		builtin_check(m->resource->group, m->resource->plural, judged(m, m->after),
-			      judged(m, m->before), e);
+		builtin_check_parts(m->resource->group, m->resource->plural, judged(m, m->after),
+				    judged(m, m->before), ret, e);
 	else if (m->is_status && !same(obj_get(m->before, "status"), obj_get(m->after, "status")))
 		builtin_check_status(m->resource->group, m->resource->plural, judged(m, m->after),
 				     judged(m, m->before), e);

@@ -8,7 +8,9 @@
 void admit_default(struct mutation *m);
 /* After ownership was tracked: fields that belong to nobody. */
 void admit_late(struct mutation *m);
-void admit_validate(struct mutation *m, struct field_errors *e);
+/* ret: where the parts of what is added to e begin (builtin_check.h); stays as it is where there are none. */
+struct check_parts;
+void admit_validate(struct mutation *m, struct check_parts *ret, struct field_errors *e);
 /* May the object be deleted at all? */
 int admit_delete(struct mutation *m, struct error *err);
 /* Extra state of an object that is marked for deletion. True if it stays until a controller of ours

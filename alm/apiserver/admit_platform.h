@@ -21,6 +21,9 @@ void admit_lease_late(struct mutation *m);
 void admit_driver_late(struct mutation *m);
 void admit_daemon_default(struct mutation *m);
 void admit_daemon_late(struct mutation *m);
+/* Of ResourceSlices: since when a taint is there; without fields of features that are off (admit_devices.c). */
+void admit_devices_default(struct mutation *m);
+void admit_devices_late(struct mutation *m);
 /* Without fields of features that are off. */
 void admit_pod_late(struct mutation *m);
 void admit_cron_late(struct mutation *m);

@@ -11,8 +11,10 @@
 #include "alm/apiserver/auth/refusals.h"
 #include "alm/apiserver/converting.h"
 #include "alm/apiserver/core.h"
+#include "alm/apiserver/kinds/builtin_check.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/crd.h"
+#include "alm/apiserver/kinds/scale.h"
 #include "alm/apiserver/kinds/warn.h"
 #include "alm/apiserver/limits.h"
 #include "alm/apiserver/object_meta.h"
@@ -139,12 +141,20 @@ static void warn(struct mutation *m, struct field_errors *w)
 int mutation_validate(struct mutation *m, struct error *err)
 {
 	struct field_errors *e = mutation_errors(m->r);
-	object_meta_validate(m->kind, m->after, m->before, m->other_uid, e);
-	admit_validate(m, e);
+	size_t again;
+	object_meta_validate(m->kind, m->after, m->before, m->other_uid, &again, e);
+	size_t of_meta = e->n;
+	struct check_parts parts = {of_meta, of_meta};
+	admit_validate(m, &parts, e);
+	/* What an update says of the metadata comes between what a new object has to be and what may not
+	 * change, or the other way round. */
+	if (again < of_meta)
+		field_errors_swap(e, again, of_meta,
+				  m->kind->flags & KIND_META_FIRST ? parts.checked : parts.kept);
 	if (m->kind->schema) {
 		schema_validate(m->kind->schema, m->after, e);
-		if (e->n == 0)
-			schema_validate_rules(m->kind->schema, m->after, m->before, e);
+		scale_check(m->kind, m->after, m->is_status, e);
+		schema_validate_rules(m->kind->schema, m->after, m->before, e);
 	}
 	if (e->n == 0) {
 		warn(m, e);
@@ -174,9 +184,9 @@ void mutation_warn_finalizers(struct mutation *m)
 		    !cstr_eq(s, CRD_FINALIZER) && !meta_has_finalizer(m->before, s))
 			request_warn(m->r,
 				     "metadata.finalizers: \"%s\": prefer a domain-qualified "
-				     "finalizer name including a path (/) to avoid accidental "
-				     "conflicts with other finalizer writers",
-				     s);
+				     "finalizer name %sto avoid accidental conflicts with other "
+				     "finalizer writers",
+				     s, strchr(s, '.') ? "including a path (/) " : "");
 	}
 }
 

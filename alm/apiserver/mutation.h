@@ -61,6 +61,8 @@ int mutation_report(struct mutation *m, struct error *err);
 
 /* --- mutation_create.c --- */
 int mutation_create(struct mutation *m, struct error *err);
+/* m->after is of m->ns, or says another one: E_BADREQUEST. */
+int mutation_in_namespace(struct mutation *m, struct error *err);
 /* --- mutation_update.c --- */
 int mutation_update(struct mutation *m, struct error *err);
 /* --- mutation.c --- */

@@ -43,20 +43,27 @@ static void create_name(struct mutation *m)
 		obj_set_path(m->after, "metadata.name", obj_string(m->name));
 }
 
+int mutation_in_namespace(struct mutation *m, struct error *err)
+{
+	const char *stated = meta_namespace(m->after);
+	if (stated && !cstr_eq(stated, m->ns))
+		return fail_code(
+			m->r, E_BADREQUEST, err,
+			"the namespace of the provided object does not match the namespace "
+			"sent on the request");
+	obj_set_path(m->after, "metadata.namespace", obj_string(m->ns));
+	return 0;
+}
+
 static int create_namespace(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
-	const char *stated = meta_namespace(m->after);
 	if (!*m->ns) {
 		obj_del_path(m->after, "metadata.namespace");
 		return 0;
 	}
-	if (stated && !cstr_eq(stated, m->ns))
-		return fail_code(
-			r, E_BADREQUEST, err,
-			"the namespace of the provided object does not match the namespace "
-			"sent on the request");
-	obj_set_path(m->after, "metadata.namespace", obj_string(m->ns));
+	if (mutation_in_namespace(m, err) < 0)
+		return -err->code;
 	struct head *h = store_find(r->server->store, "", "namespaces", "", m->ns);
 	if (!h)
 		return fail_not_found(r, "", "namespaces", m->ns, err);
@@ -141,7 +148,9 @@ int mutation_create(struct mutation *m, struct error *err)
 	    mutation_admission(m, err) < 0)
 		return -err->code;
 	if (resource_find(m->resource, m->ns, m->name))
-		return fail_exists(r, m->name, err);
+		return obj_str(m->after, "metadata.generateName")
+			       ? fail_exists_generated(r, m->name, err)
+			       : fail_exists(r, m->name, err);
 	mutation_warn_finalizers(m);
 	if (auth_check_write(r->server->auth, r, NULL, m->after, err) < 0)
 		return -err->code;

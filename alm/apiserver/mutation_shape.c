@@ -1,4 +1,6 @@
 /* mutation_shape: what a client sent, made an object of its kind, and what is found on the way. */
+#include <string.h>
+
 #include "alm/apiserver/converting.h"
 #include "alm/apiserver/kinds/autoscale.h"
 #include "alm/apiserver/kinds/convert.h"
@@ -87,11 +89,29 @@ int mutation_report(struct mutation *m, struct error *err)
 
 /* Shape. */
 
+/* Why an object of that kind is none of the one that is written. */
+static const char *other_kind(const struct mutation *m, const char *api_version, const char *kind)
+{
+	const char *group = *m->kind->group ? m->kind->group : "core";
+	if (!api_type_of_kind(api_version, kind))
+		return arena_fmt(m->r->arena,
+				 "no kind \"%s\" is registered for version \"%s\" in scheme "
+				 "\"pkg/runtime/scheme.go:111\"",
+				 kind, api_version);
+	return arena_fmt(m->r->arena, "converting (%s.%s) to (%.*s.%s): unknown conversion",
+			 m->kind->version, kind, (int)strcspn(group, "."), group, m->kind->kind);
+}
+
 static int check_type(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
 	const char *kind = meta_kind(m->after), *api = meta_api_version(m->after);
 	const char *want = kind_api_version(m->kind, r->arena);
+	if (kind && !cstr_eq(kind, m->kind->kind) && !(m->kind->flags & KIND_CUSTOM) &&
+	    !cstr_eq(r->verb, "patch"))
+		return fail_code(r, E_BADREQUEST, err,
+				 "%s in version \"%s\" cannot be handled as a %s: %s", kind,
+				 m->kind->version, m->kind->kind, other_kind(m, want, kind));
 	if (kind && !cstr_eq(kind, m->kind->kind))
 		return fail_invalid_one(r, m->kind->group, kind, meta_name(m->after), FIELD_INVALID,
 					"kind", err, "Invalid value: \"%s\": must be %s", kind,
@@ -111,7 +131,10 @@ static int shape_builtin(struct mutation *m, struct error *err)
 {
 	const char *api_version = kind_api_version(m->kind, m->r->arena);
 	const struct api_type *t = api_type_of_kind(api_version, m->kind->kind);
-	enum api_dialect how = m->is_apply || m->strategic ? API_UNSTRUCTURED : API_JSON_TEXT;
+	bool patched = cstr_eq(m->r->verb, "patch");
+	enum api_dialect how = m->is_apply || m->strategic ? API_UNSTRUCTURED
+			       : patched                   ? API_JSON_SORTED
+							   : API_JSON_TEXT;
 	return t ? api_decode(t, how, m->after, unknown_field, m, err) : 0;
 }
 

@@ -68,8 +68,7 @@ static int check_revision(struct mutation *m, struct error *err)
 			return 0;
 		return fail_invalid_one(m->r, m->kind->group, m->kind->plural, m->name,
 					FIELD_INVALID, "metadata.resourceVersion", err,
-					"Invalid value: %s: must be specified for an update",
-					m->kind->flags & KIND_CUSTOM ? "0x0" : "0");
+					"Invalid value: 0: must be specified for an update");
 	}
 	if (mutation_reads_revision(m, rv, err) < 0)
 		return -err->code;

@@ -16,9 +16,10 @@ void object_meta_check_annotations(const struct obj *notes, const char *path,
  * ObjectMeta.name of type string" for a wrong type. */
 int object_meta_coerce(struct obj *o, void (*unknown)(void *arg, const char *path), void *arg,
 		       struct error *err);
-/* uid: another one that the client stated, or NULL. */
+/* uid: another one that the client stated, or NULL. ret_again: the number of the first of e that stands behind the first
+ * part of the checks of the object's kind; SIZE_MAX if none does. */
 void object_meta_validate(const struct kind *k, const struct obj *o, const struct obj *before,
-			  const char *uid, struct field_errors *e);
+			  const char *uid, size_t *ret_again, struct field_errors *e);
 /* uid, creationTimestamp and what else a client cannot say; for create. */
 void object_meta_create(const struct kind *k, struct obj *o, const char *uid, int64_t now_ns);
 /* Takes over from before what an update cannot change. */

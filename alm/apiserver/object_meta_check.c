@@ -185,12 +185,13 @@ static void check_created(const struct kind *k, const struct obj *o, struct fiel
 }
 
 void object_meta_validate(const struct kind *k, const struct obj *o, const struct obj *before,
-			  const char *uid, struct field_errors *e)
+			  const char *uid, size_t *ret_again, struct field_errors *e)
 {
 	unsigned how = k->flags & KIND_META_NONE;
 	bool alone = how & KIND_META_ALONE;
 	/* As a new one: before what an update says, after it, or both. */
 	int first = how == KIND_META_ALONE || how == KIND_META_FIRST, last = how & KIND_META_LAST;
+	*ret_again = SIZE_MAX;
 	if (!before) {
 		check_created(k, o, e);
 		return;
@@ -202,6 +203,8 @@ void object_meta_validate(const struct kind *k, const struct obj *o, const struc
 	if (how == KIND_META_NONE)
 		return;
 	for (int i = 0; i < 3; i++) {
+		if ((i == 1 && how == KIND_META_FIRST) || (i == 2 && how == KIND_META_LAST))
+			*ret_again = e->n;
 		if ((i == 0 && first) || (i == 2 && last) || (i == 1 && alone && last))
 			check_whole(k, o, e);
 		else if (i == 1 && !alone)

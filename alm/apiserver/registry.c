@@ -312,19 +312,41 @@ static const struct {
 	{"deletecollection", VERB_DELETECOLLECTION, verb_deletecollection},
 };
 
-static int review(struct request *r, struct error *err)
+/* A question in the shape of its kind. */
+static int asked(struct request *r, const struct obj **ret, struct error *err)
+{
+	struct mutation m = {.r = r, .kind = r->kind, .ns = r->ns, .name = "", .verb = r->verb};
+	if (options_write(r, "CreateOptions", false, false, &m.opt, err) < 0 || decode(&m, err) < 0)
+		return -err->code;
+	if (!*r->ns)
+		obj_del_path(m.after, "metadata.namespace");
+	*ret = m.after;
+	return *r->ns ? mutation_in_namespace(&m, err) : 0;
+}
+
+static int asked_token(struct request *r, const struct obj **ret, struct error *err)
 {
 	struct body body = {0};
+	if (read_body(r, NULL, &body, err) < 0)
+		return -err->code;
+	*ret = body.value;
+	return 0;
+}
+
+static int review(struct request *r, struct error *err)
+{
+	const struct obj *body = NULL;
 	struct obj *o = NULL;
+	bool of_token = *r->subresource;
 	if (!cstr_eq(r->verb, "create"))
 		return fail_method(r, r->verb, err);
-	if (read_body(r, *r->subresource ? NULL : r->kind, &body, err) < 0 ||
-	    check_texts(r, body.value, err) < 0)
+	if ((of_token ? asked_token(r, &body, err) : asked(r, &body, err)) < 0 ||
+	    check_texts(r, body, err) < 0)
 		return -err->code;
-	int rc = *r->subresource ? hooks_check_body(r, body.value, "authentication.k8s.io", "v1",
-						    "TokenRequest", false, err)
-				 : hooks_check_review(r, body.value, err);
-	if (rc < 0 || auth_review(r->server->auth, r, body.value, &o, err) < 0)
+	int rc = of_token ? hooks_check_body(r, body, "authentication.k8s.io", "v1", "TokenRequest",
+					     false, err)
+			  : hooks_check_review(r, body, err);
+	if (rc < 0 || auth_review(r->server->auth, r, body, &o, err) < 0)
 		return -err->code;
 	request_reply_obj(r, 201, obj_keep(r->arena, o));
 	return 0;

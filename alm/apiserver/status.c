@@ -43,6 +43,17 @@ int fail_not_found(struct request *r, const char *group, const char *plural, con
 	return rc;
 }
 
+int fail_exists_generated(struct request *r, const char *name, struct error *err)
+{
+	int rc = fail_code(r, E_EXISTS, err,
+			   "%s \"%s\" already exists, the server was not able to generate a unique "
+			   "name for the object",
+			   status_resource(r->arena, r->resource, r->group), name);
+	failure_details(r, name, r->group, r->resource);
+	r->failure.retry_after_s = 1;
+	return rc;
+}
+
 int fail_exists(struct request *r, const char *name, struct error *err)
 {
 	int rc = fail_code(r, E_EXISTS, err, "%s \"%s\" already exists",

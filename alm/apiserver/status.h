@@ -12,6 +12,8 @@ int fail_code(struct request *r, int code, struct error *err, const char *fmt, .
 /* With details {name, group, kind: plural} of the request. */
 int fail_not_found(struct request *r, const char *group, const char *plural, const char *name,
 		   struct error *err);
+/* Of an object whose name may be, or is, a generated one. */
+int fail_exists_generated(struct request *r, const char *name, struct error *err);
 int fail_exists(struct request *r, const char *name, struct error *err);
 /* "Operation cannot be fulfilled on widgets.g "a": WHY". */
 int fail_conflict(struct request *r, const char *name, struct error *err, const char *fmt, ...)

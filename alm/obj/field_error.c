@@ -1,6 +1,7 @@
 /* field_error: see field_error.h. */
 #include "alm/obj/field_error.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -64,6 +65,23 @@ void field_errors_one_of(struct field_errors *e, const char *path, const char *v
 	for (size_t i = 0; all[i]; i++)
 		strbuf_addf(&b, "%s\"%s\"", i ? ", " : "", all[i]);
 	field_errors_add(e, FIELD_NOT_SUPPORTED, path, "Unsupported value: %s", b.buf);
+}
+
+static void reverse(struct field_error *items, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++) {
+		struct field_error last = items[n - 1 - i];
+		items[n - 1 - i] = items[i];
+		items[i] = last;
+	}
+}
+
+void field_errors_swap(struct field_errors *e, size_t a, size_t b, size_t end)
+{
+	assert(a <= b && b <= end && end <= e->n);
+	reverse(e->items + a, b - a);
+	reverse(e->items + b, end - b);
+	reverse(e->items + a, end - a);
 }
 
 const char *field_error_reason(enum field_error_type type)

@@ -55,6 +55,8 @@ void field_errors_add_text(struct field_errors *e, enum field_error_type type, c
 /* Unless value is one of all (NULL-ended): 'Unsupported value: "x": supported values: "a", "b"'. */
 void field_errors_one_of(struct field_errors *e, const char *path, const char *value,
 			 const char *const *all);
+/* Those from number a to b change places with those from b to end. */
+void field_errors_swap(struct field_errors *e, size_t a, size_t b, size_t end);
 const char *field_error_reason(enum field_error_type type);
 /* "[F: M, F: M]", without brackets for a single one; what stands twice is told once. */
 void field_errors_text(const struct field_errors *e, struct strbuf *b);

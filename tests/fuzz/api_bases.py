@@ -17,6 +17,36 @@ HOOK = {'name': 'a.b.c', 'admissionReviewVersions': ['v1'], 'sideEffects': 'None
         'rules': [{'apiGroups': ['none.example.com'], 'apiVersions': ['v1'], 'operations': ['CREATE'], 'resources': ['nones']}]}
 MATCH = {'resourceRules': [{'apiGroups': ['none.example.com'], 'apiVersions': ['v1'], 'operations': ['CREATE'], 'resources': ['nones']}]}
 DEVICES = {'devices': {'requests': [{'name': 'r', 'exactly': {'deviceClassName': 'c'}}]}}
+AUTHZ = '/apis/authorization.k8s.io/v1/'
+WORD = {'type': 'string', 'maxLength': 20}
+THINGS = {
+    'group': 'diff.example.com', 'scope': 'Namespaced', 'names': {'plural': 'things', 'singular': 'thing', 'kind': 'Thing', 'listKind': 'ThingList',
+                                                                  'shortNames': ['th'], 'categories': ['all']},
+    'conversion': {'strategy': 'None'},
+    'versions': [{
+        'name': 'v1', 'served': True, 'storage': True, 'deprecated': True, 'deprecationWarning': 'old',
+        'subresources': {'status': {}, 'scale': {'specReplicasPath': '.spec.replicas', 'statusReplicasPath': '.status.replicas',
+                                                 'labelSelectorPath': '.status.selector'}},
+        'additionalPrinterColumns': [{'name': 'N', 'type': 'integer', 'jsonPath': '.spec.replicas', 'format': 'int32', 'priority': 1}],
+        'selectableFields': [{'jsonPath': '.spec.name'}],
+        'schema': {'openAPIV3Schema': {'type': 'object', 'description': 'd', 'required': ['spec'], 'properties': {
+            'spec': {'type': 'object', 'required': ['name'], 'x-kubernetes-validations': [
+                {'rule': 'self.replicas < 9', 'message': 'too many', 'fieldPath': '.replicas', 'reason': 'FieldValueForbidden'}],
+                'properties': {
+                    'replicas': {'type': 'integer', 'format': 'int32', 'minimum': 0, 'maximum': 99, 'default': 1},
+                    'name': {'type': 'string', 'pattern': '^[a-z]+$', 'minLength': 1, 'maxLength': 9},
+                    'kind': {'type': 'string', 'enum': ['A', 'B'], 'nullable': True},
+                    'amount': {'x-kubernetes-int-or-string': True, 'anyOf': [{'type': 'integer'}, {'type': 'string'}]},
+                    'items': {'type': 'array', 'maxItems': 3, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['key'], 'items': {
+                        'type': 'object', 'required': ['key'], 'properties': {'key': WORD, 'value': {'type': 'number', 'multipleOf': 1}}}},
+                    'tags': {'type': 'array', 'x-kubernetes-list-type': 'set', 'items': WORD},
+                    'labels': {'type': 'object', 'additionalProperties': WORD, 'maxProperties': 2},
+                    'any': {'type': 'object', 'x-kubernetes-preserve-unknown-fields': True},
+                    'when': {'type': 'string', 'format': 'date-time'},
+                    'on': {'type': 'boolean', 'default': True},
+                    'made': {'type': 'object', 'x-kubernetes-embedded-resource': True, 'x-kubernetes-preserve-unknown-fields': True}}},
+            'status': {'type': 'object', 'properties': {'replicas': {'type': 'integer'}, 'selector': {'type': 'string'}, 'phase': {
+                'type': 'string', 'enum': ['On', 'Off']}}}}}}}]}
 BASES = [
     ('/api/v1/' + NS + 'pods', {'spec': POD}),
     ('/apis/apps/v1/' + NS + 'deployments', {'spec': {'replicas': 1, 'selector': SELECTOR, 'template': TEMPLATE, 'strategy': {
@@ -96,4 +126,32 @@ BASES = [
                                                         'devices': [{'name': 'd'}]}}),
     ('/apis/networking.k8s.io/v1/servicecidrs', {'spec': {'cidrs': ['10.9.0.0/24']}}),
     ('/apis/networking.k8s.io/v1/ipaddresses', {'metadata': {'name': '10.9.0.7'}, 'spec': {'parentRef': {'resource': 'services', 'namespace': 'n', 'name': 's'}}}),
+    ('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', {'metadata': {'name': 'things.diff.example.com'}, 'spec': THINGS}),
+    ('/apis/diff.example.com/v1/' + NS + 'things', {'apiVersion': 'diff.example.com/v1', 'kind': 'Thing', 'spec': {'replicas': 1, 'name': 'n', 'kind': 'A', 'amount': 5, 'items': [{'key': 'k', 'value': 1}],
+        'tags': ['t'], 'labels': {'l': 'v'}, 'any': {'x': 1}, 'on': True}}),
+    ('/apis/events.k8s.io/v1/' + NS + 'events', {'metadata': {'name': 'told'}, 'eventTime': '2026-01-01T00:00:00.000000Z', 'type': 'Normal', 'reason': 'r',
+        'action': 'a', 'note': 'n', 'reportingController': 'a.b/c', 'reportingInstance': 'i', 'regarding': {'kind': 'Pod', 'name': 'p', 'namespace': 'default'}}),
+    ('/apis/storage.k8s.io/v1/volumeattributesclasses', {'driverName': 'a.b', 'parameters': {'a': 'b'}}),
+    ('/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicies', {'spec': {'matchConstraints': MATCH, 'reinvocationPolicy': 'Never',
+        'failurePolicy': 'Ignore', 'mutations': [{'patchType': 'ApplyConfiguration', 'applyConfiguration': {'expression': 'Object{}'}}]}}),
+    ('/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings', {'spec': {'policyName': 'p'}}),
+    ('/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies', {'metadata': {'name': 'rich'}, 'spec': {'matchConstraints': MATCH,
+        'paramKind': {'apiVersion': 'v1', 'kind': 'ConfigMap'}, 'variables': [{'name': 'v', 'expression': 'object.spec'}],
+        'matchConditions': [{'name': 'm', 'expression': 'has(object.spec)'}], 'auditAnnotations': [{'key': 'k', 'valueExpression': "'v'"}],
+        'validations': [{'expression': 'object.spec.replicas < 5', 'message': 'm', 'reason': 'Invalid', 'messageExpression': "'a' + 'b'"}]}}),
+    ('/apis/resource.k8s.io/v1/' + NS + 'resourceclaims', {'metadata': {'name': 'rich'}, 'spec': {'devices': {
+        'requests': [{'name': 'r', 'exactly': {'deviceClassName': 'c', 'selectors': [{'cel': {'expression': 'device.driver == "a.b"'}}],
+                                               'tolerations': [{'key': 'k', 'operator': 'Exists'}]}},
+                     {'name': 'f', 'firstAvailable': [{'name': 'one', 'deviceClassName': 'c', 'count': 2, 'allocationMode': 'ExactCount'}]}],
+        'constraints': [{'requests': ['r'], 'matchAttribute': 'a.b/c'}],
+        'config': [{'requests': ['r'], 'opaque': {'driver': 'a.b', 'parameters': {}}}]}}}),
+    ('/apis/resource.k8s.io/v1/resourceslices', {'metadata': {'name': 'rich'}, 'spec': {'driver': 'a.b', 'allNodes': True,
+        'pool': {'name': 'q', 'generation': 1, 'resourceSliceCount': 1},
+        'devices': [{'name': 'd', 'attributes': {'a': {'string': 's'}, 'a.b/n': {'int': 1}}, 'capacity': {'memory': {'value': '1Gi'}},
+                     'taints': [{'key': 'k', 'effect': 'NoSchedule'}]}]}}),
+    (AUTHZ + 'subjectaccessreviews', {'spec': {'user': 'nobody', 'groups': ['g'], 'resourceAttributes': {'verb': 'get', 'resource': 'pods', 'namespace': 'n'}}}),
+    (AUTHZ + 'selfsubjectaccessreviews', {'spec': {'nonResourceAttributes': {'path': '/x', 'verb': 'get'}}}),
+    (AUTHZ + NS + 'localsubjectaccessreviews', {'spec': {'user': 'nobody', 'resourceAttributes': {'verb': 'get', 'resource': 'pods', 'namespace': 'default'}}}),
+    ('/apis/authentication.k8s.io/v1/tokenreviews', {'spec': {'token': 'none'}}),
+    ('/apis/authentication.k8s.io/v1/selfsubjectreviews', {}),
 ]

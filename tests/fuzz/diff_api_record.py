@@ -10,8 +10,9 @@ import diff_api as d  # noqa: E402
 real, ours = d.Server(*servers[:2]), d.Server(*servers[2:])
 out = []
 for path, body in d.BASES:
-    body = dict(body, metadata=dict({'name': 'base'}, **body.get('metadata', {})))
-    told = real.send('POST', path + '?dryRun=All', dict(body, metadata=dict(body['metadata'], name=body['metadata']['name'] + '1')))[2]
+    body = d.named(path, body)
+    other = body if d.is_review(path) else dict(body, metadata=dict(body['metadata'], name=body['metadata']['name'] + '1'))
+    told = real.send('POST', path + '?dryRun=All', other)[2]
     out.append({'method': 'POST', 'path': path, 'body': json.dumps(body), 'type': d.JSON, 'code': 201, 'warnings': ['299 - "' + w + '"' for w in told]})
 seen = set()
 for f in files:

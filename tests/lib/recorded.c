@@ -60,6 +60,30 @@ static size_t compare(char **want, size_t n_want, char **got, size_t n_got)
 	return bad;
 }
 
+static char *without_type(char *text)
+{
+	static const char type[] = "map[string]interface {}",
+			  rule[] = "apiextensions.ValidationRule{";
+	char *at = strstr(text, type), *of_rule = strstr(text, rule);
+	if (at)
+		memmove(at, at + strlen(type), strlen(at + strlen(type)) + 1);
+	if (of_rule && strstr(of_rule, "}: ")) {
+		const char *rest = strstr(of_rule, "}: ");
+		memmove(of_rule, rest, strlen(rest) + 1);
+	}
+	return text;
+}
+
+/* What a rule is shown as is another thing there: it stays untold in both. */
+static char *without_rule(char *text)
+{
+	char *at = strstr(text, "{\"Rule\":");
+	const char *rest = at ? strstr(at, "}: ") : NULL;
+	if (rest)
+		memmove(at, rest, strlen(rest) + 1);
+	return text;
+}
+
 void assert_causes(const struct obj *answer, const struct field_errors *found)
 {
 	const struct obj *causes = obj_path(answer, "resp.details.causes");
@@ -67,13 +91,15 @@ void assert_causes(const struct obj *answer, const struct field_errors *found)
 	size_t n = obj_len(causes);
 	char **want = ARENA_ARRAY(a, char *, n + 1);
 	char **got = ARENA_ARRAY(a, char *, found->n + 1);
-	for (size_t i = 0; i < n; i++)
-		want[i] = arena_fmt(a, "%s|%s|%s", obj_str(obj_at(causes, i), "reason"),
-				    obj_str(obj_at(causes, i), "field"),
-				    obj_str(obj_at(causes, i), "message"));
+	for (size_t i = 0; i < n; i++) /* a release later a map is shown as JSON */
+		want[i] =
+			without_type(arena_fmt(a, "%s|%s|%s", obj_str(obj_at(causes, i), "reason"),
+					       obj_str(obj_at(causes, i), "field"),
+					       obj_str(obj_at(causes, i), "message")));
 	for (size_t i = 0; i < found->n; i++)
-		got[i] = arena_fmt(a, "%s|%s|%s", field_error_reason(found->items[i].type),
-				   found->items[i].path, found->items[i].message);
+		got[i] = without_rule(arena_fmt(a, "%s|%s|%s",
+						field_error_reason(found->items[i].type),
+						found->items[i].path, found->items[i].message));
 	size_t bad = compare(want, n, got, found->n);
 	arena_free(a);
 	assert_int_equal(bad, 0);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "alm/apiserver/admission/policy_check.h"
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -91,14 +92,15 @@ static void check_resources(const struct obj *list, const char *path, struct fie
 
 static void check_names(const struct obj *list, const char *path, struct field_errors *e)
 {
-	for (size_t i = 0; i < obj_len(list); i++)
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *at = check_at(e, path, i), *name = text(obj_at(list, i));
+		bool again = false;
+		check_segment(e, at, name);
 		for (size_t k = 0; k < i && k < REPEATED_MAX; k++)
-			if (obj_equal(obj_at(list, i), obj_at(list, k))) {
-				field_errors_add_text(e, FIELD_DUPLICATE,
-						      arena_fmt(e->arena, "%s[%zu]", path, i),
-						      text(obj_at(list, i)));
-				break;
-			}
+			again |= obj_equal(obj_at(list, i), obj_at(list, k));
+		if (again)
+			field_errors_add_text(e, FIELD_DUPLICATE, at, name);
+	}
 }
 
 void match_check_rule(const struct obj *rule, const char *path, struct field_errors *e)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/admission/policy_expr.h"
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -74,6 +75,18 @@ static struct policy_expr compiled(struct field_errors *e, const char *path, con
 	return x;
 }
 
+/* Its parts: told is the whole. */
+static void check_group_version(const char *path, const char *group, const char *version,
+				struct field_errors *e)
+{
+	const char *fault = *group ? name_fault(NAME_DNS_SUBDOMAIN, str_of(group)) : NULL;
+	if (fault)
+		invalid(e, path, group, fault);
+	fault = name_fault(NAME_DNS1035_LABEL, str_of(version));
+	if (fault)
+		invalid(e, path, version, fault);
+}
+
 static void check_param_kind(const struct obj *policy, struct field_errors *e)
 {
 	const struct obj *o = obj_path(policy, "spec.paramKind");
@@ -87,6 +100,8 @@ static void check_param_kind(const struct obj *policy, struct field_errors *e)
 	else if (!gvk_split_api_version(api, e->arena, &group, &version))
 		invalid(e, api_at, api,
 			arena_fmt(e->arena, "unexpected GroupVersion string: %s", api));
+	else
+		check_group_version(api_at, group, version, e);
 	char *lower = arena_strdup(e->arena, kind);
 	for (char *p = lower; *p; p++)
 		*p = char_lower(*p);
@@ -226,8 +241,9 @@ static void check_policy(const struct obj *policy, struct policy_scope *s, struc
 	static const char *const failures[] = {"Fail", "Ignore", NULL};
 	const struct obj *match = obj_path(policy, "spec.matchConstraints");
 	policy_scope_init(s, policy, s->a);
-	field_errors_one_of(e, "spec.failurePolicy", obj_str(policy, "spec.failurePolicy"),
-			    failures);
+	if (obj_path(policy, "spec.failurePolicy"))
+		field_errors_one_of(e, "spec.failurePolicy", obj_str(policy, "spec.failurePolicy"),
+				    failures);
 	check_param_kind(policy, e);
 	if (!match)
 		required(e, "spec.matchConstraints", NULL);
@@ -335,14 +351,17 @@ static void check_param_ref(const struct obj *ref, struct field_errors *e)
 	const char *name = text(ref, "name"), *action = obj_str(ref, "parameterNotFoundAction");
 	if (!ref)
 		return;
+	if (*name) {
+		check_segment(e, "spec.paramRef.name", name);
+		if (obj_has(ref, "selector"))
+			field_errors_add(e, FIELD_FORBIDDEN, "spec.paramRef.name", "%s", both);
+	}
+	check_label_selector(e, "spec.paramRef.selector", obj_get(ref, "selector"));
+	if (*name && obj_has(ref, "selector"))
+		field_errors_add(e, FIELD_FORBIDDEN, "spec.paramRef.selector", "%s", both);
 	if (!*name && !obj_has(ref, "selector"))
 		required(e, "spec.paramRef", "one of name or selector must be specified");
-	check_label_selector(e, "spec.paramRef.selector", obj_get(ref, "selector"));
-	if (*name && obj_has(ref, "selector")) {
-		field_errors_add(e, FIELD_FORBIDDEN, "spec.paramRef.name", "%s", both);
-		field_errors_add(e, FIELD_FORBIDDEN, "spec.paramRef.selector", "%s", both);
-	}
-	if (!action)
+	if (!action || !*action)
 		required(e, "spec.paramRef.parameterNotFoundAction", NULL);
 	else
 		field_errors_one_of(e, "spec.paramRef.parameterNotFoundAction", action, actions);

@@ -39,6 +39,9 @@ void auth_add_extra(struct user_info *u, const char *key, const char *value, str
 /* The groups of every ServiceAccount of the namespace. */
 void auth_account_groups(struct user_info *u, const char *ns, struct arena *arena);
 
+/* An access review in its shape: what is wrong with it; E_INVALID (reviews_check.c). */
+int reviews_check(struct request *r, const struct obj *o, struct error *err);
+
 /* Sets r->user to whom the Impersonate-* headers name, if there are any: E_FORBIDDEN for the first
  * right that r->user lacks, E_BADREQUEST for parts without a user. Asks the headers alone. */
 int auth_impersonate(struct auth *a, struct request *r, struct error *err);

@@ -137,9 +137,10 @@ static void selector_kept(struct field_errors *e, const struct obj *o, const str
 /* In which order an update is judged. */
 enum order {
 	CHECK_FIRST,
-	KEEP_FIRST, /* what may not change is told in front of what is wrong */
-	KEEP_ALONE, /* of an update nothing else is judged */
-	CHECK_TWICE /* the real server does, so each cause stands twice */
+	KEEP_FIRST,      /* what may not change is told in front of what is wrong */
+	KEEP_AFTER_META, /* the same, and behind all that is said of the metadata */
+	KEEP_ALONE,      /* of an update nothing else is judged */
+	CHECK_TWICE      /* the real server does, so each cause stands twice */
 };
 
 /* clang-format off */
@@ -163,7 +164,7 @@ static const struct {
 	{"", "resourcequotas", {"spec"}, quota_check_spec, quota_check_kept, 0},
 	{"", "secrets", {"data", "type"}, secret, NULL, 0},
 	{"apiregistration.k8s.io", "apiservices", {"spec"}, check_api_service, NULL, 0},
-	{"apps", "controllerrevisions", {"data", "revision"}, check_revision, revision_kept, KEEP_FIRST},
+	{"apps", "controllerrevisions", {"data", "revision"}, check_revision, revision_kept, KEEP_AFTER_META},
 	{"apps", "daemonsets", {"spec"}, check_daemon_set, selector_kept, KEEP_FIRST},
 	{"apps", "deployments", {"spec"}, check_deployment, selector_kept, 0},
 	{"apps", "replicasets", {"spec"}, check_replica_set, selector_kept, 0},
@@ -250,11 +251,15 @@ void builtin_check_status(const char *group, const char *plural, const struct ob
 	check_rules(group, plural, o, before, true, e);
 }
 
-void builtin_check(const char *group, const char *plural, const struct obj *o,
-		   const struct obj *before, struct field_errors *e)
+void builtin_check_parts(const char *group, const char *plural, const struct obj *o,
+			 const struct obj *before, struct check_parts *ret, struct field_errors *e)
 {
+	bool rules_first = false;
 	static const char *const parts[] = {"spec",      "template",     "scheduling",
 					    "endpoints", "nodeTopology", NULL};
+	const size_t from = e->n;
+	*ret = (struct check_parts){from, from};
+	bool judged = !before || is_changed(before, o, parts); /* of what has no spec, the whole */
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		if (strcmp(kinds[i].group, group) != 0 || strcmp(kinds[i].plural, plural) != 0 ||
 		    (before && !is_changed(before, o, kinds[i].parts)))
@@ -264,11 +269,20 @@ void builtin_check(const char *group, const char *plural, const struct obj *o,
 		bool keep_later = order == CHECK_FIRST || order == CHECK_TWICE;
 		if (keeps && !keep_later)
 			kinds[i].keep(e, o, before);
+		if (keeps && order == KEEP_FIRST)
+			ret->kept = e->n;
 		if (!keeps || order != KEEP_ALONE)
 			check_anew(kinds[i].check, e, o, before, before && order == CHECK_TWICE);
+		rules_first = keeps && order == CHECK_FIRST;
+		if (rules_first && judged)
+			check_rules(group, plural, o, before, false, e);
+		if (order == CHECK_FIRST)
+			ret->checked = e->n;
 		if (keeps && keep_later)
 			kinds[i].keep(e, o, before);
 	}
-	if (!before || is_changed(before, o, parts)) /* of what has no spec, the whole */
+	if (judged && !rules_first)
 		check_rules(group, plural, o, before, false, e);
+	if (judged && !rules_first && ret->checked > from)
+		ret->checked = e->n;
 }

@@ -13,8 +13,19 @@
  * former release took it. That is so of a whole spec, and of each text in one that is changed elsewhere: an
  * address, a range, the value of a label that stood in a field of the same name (KEP-4858). Not of a field that is
  * missing, nor of what check_forgive() (field_check.h) cannot tell. */
-void builtin_check(const char *group, const char *plural, const struct obj *o,
-		   const struct obj *before, struct field_errors *e);
+/* ret: up to which number of e stands what came first: what an object has to be, or what may not change; the other one is
+ * where e began. */
+struct check_parts {
+	size_t checked, kept;
+};
+void builtin_check_parts(const char *group, const char *plural, const struct obj *o,
+			 const struct obj *before, struct check_parts *ret, struct field_errors *e);
+static inline void builtin_check(const char *group, const char *plural, const struct obj *o,
+				 const struct obj *before, struct field_errors *e)
+{
+	struct check_parts ignored;
+	builtin_check_parts(group, plural, o, before, &ignored, e);
+}
 /* The same of what stands in the status. */
 void builtin_check_status(const char *group, const char *plural, const struct obj *o,
 			  const struct obj *before, struct field_errors *e);

@@ -106,7 +106,8 @@ void check_storage_class(struct field_errors *e, const struct obj *o)
 	static const char *const binds[] = {"Immediate", "WaitForFirstConsumer", NULL};
 	check_provisioner(e, "provisioner", check_text(o, "provisioner"));
 	check_class_parameters(e, o, false);
-	field_errors_one_of(e, "reclaimPolicy", check_text(o, "reclaimPolicy"), reclaims);
+	if (!check_is_empty(o, "reclaimPolicy"))
+		field_errors_one_of(e, "reclaimPolicy", check_text(o, "reclaimPolicy"), reclaims);
 	field_errors_one_of(e, "volumeBindingMode", check_text(o, "volumeBindingMode"), binds);
 	check_topologies(e, obj_get(o, "allowedTopologies"));
 }

@@ -11,6 +11,8 @@
 
 struct crds;
 
+#define CRD_SELECTABLE_MAX 8 /* fields of one version */
+
 #define CRD_GROUP     "apiextensions.k8s.io"
 #define CRD_FINALIZER "customresourcecleanup.apiextensions.k8s.io"
 
@@ -22,8 +24,9 @@ void crd_default(struct obj *o);
 void crd_validate(const struct obj *o, const struct obj *before, struct field_errors *e);
 /* Of a write of the status alone: which names it says are accepted. */
 void crd_validate_status(const struct obj *o, const struct obj *before, struct field_errors *e);
-/* Columns and subresources (crd_check.c). */
-void crd_check_versions(const struct obj *o, struct field_errors *e);
+/* Columns and subresources of a version, at that path (crd_check.c). */
+void crd_check_columns(const struct obj *version, const char *at, struct field_errors *e);
+void crd_check_scale(const struct obj *version, const char *at, struct field_errors *e);
 /* Are the names of a definition names? */
 void crd_check_names(const struct obj *names, const char *path, struct field_errors *e);
 /* ".spec.a" is in "spec". */

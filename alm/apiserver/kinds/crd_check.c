@@ -52,7 +52,7 @@ static void check_column(const struct obj *column, const char *at, struct arena 
 			"Invalid value: \"%s\": must be a simple json path starting with .", path);
 }
 
-static void check_columns(const struct obj *version, const char *at, struct field_errors *e)
+void crd_check_columns(const struct obj *version, const char *at, struct field_errors *e)
 {
 	const struct obj *columns = obj_get(version, "additionalPrinterColumns");
 	for (size_t i = 0; i < obj_len(columns) && !field_errors_full(e); i++) {
@@ -87,7 +87,7 @@ static void check_path(const char *path, const char *at, const char *field, stru
 				 field);
 }
 
-static void check_scale(const struct obj *version, const char *at, struct field_errors *e)
+void crd_check_scale(const struct obj *version, const char *at, struct field_errors *e)
 {
 	const struct obj *scale = obj_path(version, "subresources.scale");
 	if (obj_type(scale) != OBJ_MAP)
@@ -105,15 +105,6 @@ static void check_scale(const struct obj *version, const char *at, struct field_
 			 "Invalid value: \"%s\": %s", selector,
 			 *selector == '.' ? "should be a json path under either .spec or .status"
 					  : "must be a simple json path starting with .");
-}
-
-static bool is_common(const struct obj *versions, const char *member)
-{
-	const struct obj *first = obj_get(obj_at(versions, 0), member);
-	for (size_t i = 1; i < obj_len(versions); i++)
-		if (!obj_equal(first, obj_get(obj_at(versions, i), member)))
-			return false;
-	return true;
 }
 
 static void check_name(const char *field, const char *name, bool is_mixed, struct field_errors *e)
@@ -156,19 +147,4 @@ void crd_check_names(const struct obj *names, const char *path, struct field_err
 				 "Invalid value: \"%s\": kind and listKind may not be the same",
 				 list);
 	check_name_list(names, path, "categories", e);
-}
-
-void crd_check_versions(const struct obj *o, struct field_errors *e)
-{
-	const struct obj *versions = obj_path(o, "spec.versions");
-	bool columns = is_common(versions, "additionalPrinterColumns");
-	bool subresources = is_common(versions, "subresources");
-	for (size_t i = 0; i < obj_len(versions) && !field_errors_full(e); i++) {
-		CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
-		const char *at = arena_fmt(a, "spec.versions[%zu]", i);
-		if (i == 0 || !subresources)
-			check_scale(obj_at(versions, i), subresources ? "spec" : at, e);
-		if (i == 0 || !columns)
-			check_columns(obj_at(versions, i), columns ? "spec" : at, e);
-	}
 }

@@ -202,7 +202,7 @@ void crd_kind_free(struct kind *k)
 	xfree(c);
 }
 
-bool crd_schemas_equal(const struct obj *versions)
+static bool crd_schemas_equal(const struct obj *versions)
 {
 	const struct obj *first = obj_path(obj_at(versions, 0), "schema");
 	for (size_t i = 1; i < obj_len(versions); i++) {

@@ -14,8 +14,6 @@ struct kind *crd_door_new(const struct obj *crd, const char *group, const char *
 			  const char *v);
 void crd_kind_free(struct kind *k);
 
-/* Of one version, or when all are equal, the schema is reported under spec.validation. */
-bool crd_schemas_equal(const struct obj *versions);
 /* The v1beta1 form of a definition, for readers of old. */
 void crd_to_v1beta1(struct obj *o);
 

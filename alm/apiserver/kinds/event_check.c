@@ -119,7 +119,12 @@ static void check_same(const struct event *v, const struct obj *before)
 		check_series(v);
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
 		const struct obj *is = obj_get(v->o, fields[i][1]);
-		if (!same(is, obj_get(before, fields[i][1])))
+		bool is_text = is || obj_type(obj_get(before, fields[i][1])) == OBJ_STRING;
+		if (same(is, obj_get(before, fields[i][1])))
+			continue;
+		if (!is && is_text && !strstr(fields[i][0], "Time"))
+			check_invalid_text(v->e, fields[i][0], "", "field is immutable");
+		else
 			check_invalid(v->e, fields[i][0], is, "field is immutable");
 	}
 }

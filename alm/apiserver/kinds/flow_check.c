@@ -6,6 +6,7 @@
 
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/base/strbuf.h"
+#include "alm/obj/json.h"
 
 #define PRECEDENCE_MAX 10000
 #define QUEUES_MAX     10000000
@@ -102,10 +103,9 @@ static void check_verbs(struct field_errors *e, const char *path, const struct o
 	if (known)
 		return;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL * 16);
-	strbuf_adds(&b, "Unsupported value: [");
-	for (size_t i = 0; i < obj_len(list); i++)
-		strbuf_addf(&b, "%s\"%s\"", i ? "," : "", obj_as_string(obj_at(list, i)));
-	strbuf_adds(&b, "]: supported values: ");
+	strbuf_adds(&b, "Unsupported value: ");
+	json_print(list, &b);
+	strbuf_adds(&b, ": supported values: ");
 	for (size_t i = 0; verbs[i]; i++)
 		strbuf_addf(&b, "%s\"%s\"", i ? ", " : "", verbs[i]);
 	field_errors_add(e, FIELD_NOT_SUPPORTED, check_below(e, path, "verbs"), "%s", b.buf);

@@ -85,10 +85,11 @@ static void check_path(struct field_errors *e, const char *at, const struct obj 
 	field_errors_one_of(e, field, type, types);
 	size_t from = e->n;
 	const char *where = check_below(e, at, "path");
-	if (path && *path == '/' && rooted)
-		check_sequences(e, where, path);
-	if ((rooted || (path && *path)) && (!path || *path != '/'))
+	bool free = cstr_eq(type, "ImplementationSpecific") && path && *path;
+	if ((rooted || free) && (!path || *path != '/'))
 		check_invalid_text(e, where, path ? path : "", "must be an absolute path");
+	if (path && rooted)
+		check_sequences(e, where, path);
 	if (path && *path)
 		check_said_since(e, from, obj_get(p, "path"));
 	check_backend(e, arena_fmt(e->arena, "%s.backend", at), obj_get(p, "backend"));
@@ -207,9 +208,13 @@ static void check_flow(struct field_errors *e, const char *path, const struct ob
 		if (obj_has(p, "protocol"))
 			field_errors_one_of(e, arena_fmt(e->arena, "%s.protocol", at),
 					    obj_str(p, "protocol"), protocols);
+		bool named = obj_type(obj_get(p, "port")) == OBJ_STRING;
+		if (named)
+			check_end_port(e, check_below(e, at, "endPort"), p);
 		if (obj_has(p, "port"))
 			check_port_or_name(e, check_below(e, at, "port"), obj_get(p, "port"));
-		check_end_port(e, check_below(e, at, "endPort"), p);
+		if (!named)
+			check_end_port(e, check_below(e, at, "endPort"), p);
 	}
 	check_peers(e, arena_fmt(e->arena, "%s.%s", path, peers), obj_get(rule, peers));
 }

@@ -74,10 +74,8 @@ void check_cluster_role(struct field_errors *e, const struct obj *o)
 static void check_api_group(struct field_errors *e, const char *path, const char *group,
 			    const char *want)
 {
-	if (strcmp(group, want) != 0)
-		field_errors_add(e, FIELD_NOT_SUPPORTED, path,
-				 "Unsupported value: \"%s\": supported values: \"%s\"", group,
-				 want);
+	const char *const all[] = {want, NULL};
+	field_errors_one_of(e, path, group, all);
 }
 
 static void check_subjects(struct field_errors *e, const struct obj *o, bool across)

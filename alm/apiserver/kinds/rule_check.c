@@ -14,9 +14,11 @@
 enum rule {
 	ONE_OF,        /* of the words, divided by blanks */
 	ONE_OF_NEEDED, /* the same, and an empty one is missing */
+	NEEDED,        /* the same, and it has to be there */
 	COUNT,         /* at least zero */
 	SUBDOMAIN,     /* a name of another object */
 	NAMED,         /* the same, which is not empty if it is there */
+	NODE,          /* the same, and it has to be there */
 	ADDRESS,
 	LABELS,
 	SELECTOR,
@@ -55,7 +57,7 @@ static const struct field_rule {
 	{"last", "os", OS, NULL},
 }, of_kinds[] = {
 	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].type", REQUIRED, NULL},
-	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].status", ONE_OF, "False True Unknown"},
+	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].status", NEEDED, "False True Unknown"},
 	{"certificatesigningrequests.certificates.k8s.io", "status.certificate", CERTIFICATE, NULL},
 	{"csistoragecapacities.storage.k8s.io", "nodeTopology", SELECTOR, NULL},
 	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].hostname", SUBDOMAIN, NULL},
@@ -71,16 +73,14 @@ static const struct field_rule {
 	{"apiservices.apiregistration.k8s.io", "status.conditions[].status", ONE_OF, "True False Unknown"},
 	{"leases.coordination.k8s.io", "spec.leaseTransitions", COUNT, NULL},
 	{"endpointslices.discovery.k8s.io", "endpoints[].hints.forZones[].name", LABEL_VALUE, NULL},
-	{"endpointslices.discovery.k8s.io", "endpoints[].hints.forNodes[].name", SUBDOMAIN, NULL},
+	{"endpointslices.discovery.k8s.io", "endpoints[].hints.forNodes[].name", NODE, NULL},
 	{"leases.coordination.k8s.io", "spec.leaseDurationSeconds", POSITIVE, "must be greater than 0"},
 	{"poddisruptionbudgets.policy", "spec.unhealthyPodEvictionPolicy", ONE_OF, "AlwaysAllow IfHealthyBudget"},
 	{"runtimeclasses.node.k8s.io", "scheduling.nodeSelector", LABELS, NULL},
 	{"runtimeclasses.node.k8s.io", "scheduling.tolerations[]", TOLERATION, NULL},
-	{"flowschemas.flowcontrol.apiserver.k8s.io", "status.conditions[].type", REQUIRED, NULL},
 	{"horizontalpodautoscalers.autoscaling", "status.currentReplicas", COUNT, NULL},
 	{"horizontalpodautoscalers.autoscaling", "status.desiredReplicas", COUNT, NULL},
 	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].ip", ADDRESS, NULL},
-	{"prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", "status.conditions[].type", REQUIRED, NULL},
 };
 
 /* The first of a status bounds the next `bounded`. */
@@ -132,6 +132,11 @@ static void check_toleration(struct field_errors *e, const char *path, const str
 	else if (exists && *value)
 		check_invalid_text(e, check_below(e, path, "operator"), value,
 				   "value must be empty when `operator` is 'Exists'");
+	else if (strcmp(operator, "Lt") == 0 || strcmp(operator, "Gt") == 0) /* known, and off */
+		field_errors_add(e, FIELD_NOT_SUPPORTED, check_below(e, path, "operator"),
+				 "Unsupported value: \"%s\": supported values: \"Equal\", "
+				 "\"Exists\", \"Lt\", \"Gt\"",
+				 operator);
 	else if (!exists && !equal && *operator)
 		check_word(e, check_below(e, path, "operator"), operator, "Equal Exists");
 	if (*effect)
@@ -163,6 +168,12 @@ static void judge(struct field_errors *e, const struct field_rule *f, const char
 		else if (v)
 			check_word(e, path, text, f->words);
 		break;
+	case NEEDED:
+		if (text && *text)
+			check_word(e, path, text, f->words);
+		else
+			check_required(e, path, NULL);
+		break;
 	case COUNT:
 		check_at_least(e, path, v, 0);
 		break;
@@ -172,6 +183,9 @@ static void judge(struct field_errors *e, const struct field_rule *f, const char
 	case NAMED:
 		if (text)
 			check_named(e, path, NAME_DNS_SUBDOMAIN, text);
+		break;
+	case NODE:
+		check_named(e, path, NAME_DNS_SUBDOMAIN, text ? text : "");
 		break;
 	case ADDRESS:
 		if (text && *text)

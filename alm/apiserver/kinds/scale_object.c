@@ -1,6 +1,8 @@
 /* scale_object: the Scale of an object; see scale.h. */
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/scale.h"
 #include "alm/apiserver/status.h"
+#include "alm/obj/schema/schema_node.h"
 
 #define STEPS_MAX 64 /* a path comes from a CRD, and what is made on the way nests */
 
@@ -98,4 +100,65 @@ int scale_put(struct request *r, struct obj *o, int64_t replicas, struct error *
 			 "Internal error occurred: replicas cannot be set at %s: something on the "
 			 "way is no object, or it has more than %d steps",
 			 r->kind->spec_replicas_path, STEPS_MAX);
+}
+
+/* --- what is stored --- */
+
+static const char *go_type_of(const struct obj *v)
+{
+	switch (obj_type(v)) {
+	case OBJ_BOOL:
+		return "bool";
+	case OBJ_INT:
+	case OBJ_DOUBLE:
+		return "float64";
+	case OBJ_STRING:
+		return "string";
+	case OBJ_LIST:
+		return "[]interface {}";
+	case OBJ_MAP:
+		return "map[string]interface {}";
+	case OBJ_ABSENT:
+	case OBJ_NULL:
+		break;
+	}
+	return "<nil>";
+}
+
+/* A wrong value on the way is told in the words of unstructured. */
+static void check_count(const char *path, const struct obj *o, struct field_errors *e)
+{
+	struct str rest = str_of(path), step;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(FIELD_ERRORS_BYTES_MAX);
+	const char *want = "map[string]interface{}";
+	int64_t n = 0;
+	str_next(&rest, '.', &step);
+	while (obj_type(o) == OBJ_MAP && rest.len) {
+		str_next(&rest, '.', &step);
+		o = obj_getn(o, step);
+		want = rest.len ? want : "int64";
+	}
+	if (!o || (rest.len && obj_type(o) == OBJ_NULL))
+		return;
+	if (!rest.len && obj_as_i64(o, &n)) {
+		CLEANUP(obj_unrefp) struct obj *v = obj_int(n);
+		if (n < 0)
+			check_invalid(e, path, v, "should be a non-negative integer");
+		else if (n > INT32_MAX)
+			check_invalid(e, path, v, "should be less than or equal to 2147483647");
+		return;
+	}
+	int so_far = (int)(strlen(path) - rest.len) - (rest.len ? 1 : 0);
+	go_plain(o, &b);
+	field_errors_add(e, FIELD_INVALID, path,
+			 "Invalid value: 0: %.*s accessor error: %s is of the type %s, expected %s",
+			 so_far, path, b.buf ? b.buf : "", go_type_of(o), want);
+}
+
+void scale_check(const struct kind *k, const struct obj *o, bool of_status, struct field_errors *e)
+{
+	if (k->spec_replicas_path && !of_status)
+		check_count(k->spec_replicas_path, o, e);
+	if (k->status_replicas_path)
+		check_count(k->status_replicas_path, o, e);
 }

@@ -5,10 +5,17 @@
 
 #include "alm/apiserver/kinds/field_check.h"
 
-/* of_node: a term of nodes, whose labels may also be numbers. */
+enum expression {
+	OF_LABELS,
+	OF_NODE,     /* of a node, whose labels may also be numbers */
+	OF_NODE_ANY, /* the same, with any values */
+	OF_REVIEW,   /* of a question about rights: its operators may be newer than this server */
+};
+
 static void check_expression(struct field_errors *e, const char *path, const struct obj *x,
-			     bool of_node, bool any)
+			     enum expression is)
 {
+	bool of_node = is == OF_NODE || is == OF_NODE_ANY;
 	const char *op = check_text(x, "operator"), *at = check_below(e, path, "values");
 	const struct obj *values = obj_get(x, "values");
 	bool has = obj_len(values);
@@ -26,12 +33,12 @@ static void check_expression(struct field_errors *e, const char *path, const str
 			check_required(e, at,
 				       "must be specified single value when `operator` is 'Lt' or "
 				       "'Gt'");
-	} else {
+	} else if (is != OF_REVIEW) {
 		check_invalid_text(e, check_below(e, path, "operator"), op,
 				   "not a valid selector operator");
 	}
 	check_qualified(e, check_below(e, path, "key"), check_text(x, "key"));
-	for (size_t i = 0; !any && i < obj_len(values) && !field_errors_full(e); i++) {
+	for (size_t i = 0; is != OF_NODE_ANY && i < obj_len(values) && !field_errors_full(e); i++) {
 		const char *v = obj_as_string(obj_at(values, i));
 		check_named(e, check_at(e, at, i), NAME_LABEL_VALUE, v ? v : "");
 	}
@@ -52,7 +59,12 @@ void check_label_selector(struct field_errors *e, const char *path, const struct
 	const struct obj *list = obj_get(selector, "matchExpressions");
 	check_label_map(e, check_below(e, path, "matchLabels"), obj_get(selector, "matchLabels"));
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
-		check_expression(e, check_at(e, at, i), obj_at(list, i), false, false);
+		check_expression(e, check_at(e, at, i), obj_at(list, i), OF_LABELS);
+}
+
+void check_asked_requirement(struct field_errors *e, const char *path, const struct obj *x)
+{
+	check_expression(e, path, x, OF_REVIEW);
 }
 
 /* Of a node its name. */
@@ -84,7 +96,8 @@ void check_node_term(struct field_errors *e, const char *path, const struct obj 
 	const struct obj *list = obj_get(term, "matchExpressions");
 	const char *at = check_below(e, path, "matchExpressions");
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
-		check_expression(e, check_at(e, at, i), obj_at(list, i), true, any);
+		check_expression(e, check_at(e, at, i), obj_at(list, i),
+				 any ? OF_NODE_ANY : OF_NODE);
 	list = obj_get(term, "matchFields");
 	at = check_below(e, path, "matchFields");
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)

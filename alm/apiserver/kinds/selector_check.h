@@ -9,6 +9,8 @@
 void check_label_selector(struct field_errors *e, const char *path, const struct obj *selector);
 /* A map of labels, or of what is selected by. */
 void check_label_map(struct field_errors *e, const char *path, const struct obj *labels);
+/* A requirement on labels that a question about rights names; an operator that nobody knows is none of its faults. */
+void check_asked_requirement(struct field_errors *e, const char *path, const struct obj *x);
 /* Which nodes are meant; a term of it alone (any: what is compared with may be no value of a label). */
 void check_node_selector(struct field_errors *e, const char *path, const struct obj *selector);
 void check_node_term(struct field_errors *e, const char *path, const struct obj *term, bool any);

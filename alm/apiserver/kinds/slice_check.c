@@ -8,6 +8,7 @@
 #include "alm/apiserver/kinds/storage_check.h"
 #include "alm/obj/cel/cel.h"
 #include "alm/obj/json.h"
+#include "catalog/semver.h"
 
 #define LIST_MAX             32
 #define EXPRESSION_MAX       ((size_t)10 << 10)
@@ -273,6 +274,28 @@ void check_entry_name(struct field_errors *e, const char *path, const char *name
 		check_invalid_text(e, path, id, identifier);
 }
 
+/* Of semver.org, and nothing around it. */
+static bool is_version(const char *text)
+{
+	struct version v;
+	struct error ignored = ERROR_INIT;
+	struct str rest = str_of(text), part;
+	size_t dots = 0;
+	rest.len = strcspn(text, "-+");
+	while (str_next(&rest, '.', &part))
+		dots++;
+	return dots == 3 && char_is_digit(*text) && strlen(text) <= VERSION_BYTES_MAX &&
+	       version_parse(str_of(text), VERSION_STRICT, &v, &ignored) == 0;
+}
+
+static void check_version(struct field_errors *e, const char *path, const char *text)
+{
+	if (!is_version(text))
+		check_invalid_text(e, path, text,
+				   "must be a string compatible with semver.org spec 2.0.0");
+	too_long(e, path, text, VALUE_MAX);
+}
+
 static void check_attributes(struct field_errors *e, const char *path, const struct obj *map)
 {
 	OBJ_EACH (it, map) {
@@ -281,6 +304,9 @@ static void check_attributes(struct field_errors *e, const char *path, const str
 		check_entry_name(e, path, it.key);
 		if (text)
 			too_long(e, check_below(e, at, "string"), text, VALUE_MAX);
+		if (obj_str(it.value, "version"))
+			check_version(e, check_below(e, at, "version"),
+				      obj_str(it.value, "version"));
 		if (obj_len(it.value) == 0)
 			check_invalid_text(e, at, "", "exactly one value must be specified");
 		else if (obj_len(it.value) > 1)
@@ -446,7 +472,14 @@ void check_resource_slice(struct field_errors *e, const struct obj *o)
 
 void resource_slice_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
+	/* told behind what is wrong with both names */
+	size_t at = e->n, from = e->n;
+	while (at > 0 && cstr_has_prefix(e->items[at - 1].path, "spec") &&
+	       !cstr_has_prefix(e->items[at - 1].path, "spec.driver") &&
+	       !cstr_has_prefix(e->items[at - 1].path, "spec.pool"))
+		at--;
 	check_text_kept(e, "spec.pool.name", o, before);
 	check_text_kept(e, "spec.driver", o, before);
 	check_kept(e, "spec.nodeName", o, before);
+	field_errors_swap(e, at, from, e->n);
 }

@@ -80,6 +80,39 @@ static void check_all(struct field_errors *e, const struct obj *o)
 	check_conditions(e, "status.conditions", obj_path(o, "status.conditions"));
 }
 
+/* Of conditions of which only the type is looked at. */
+static void check_types(struct field_errors *e, const struct obj *o)
+{
+	static const char path[] = "status.conditions";
+	const struct obj *list = obj_path(o, path);
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *at = check_below(e, check_at(e, path, i), "type");
+		const char *type = check_text(obj_at(list, i), "type");
+		size_t from = e->n;
+		if (check_again(seen, type))
+			field_errors_add_text(e, FIELD_DUPLICATE, at, type);
+		if (!*type)
+			check_required(e, at, NULL);
+		check_said_since(e, from, obj_at(list, i));
+	}
+}
+
+static void check_policy(struct field_errors *e, const struct obj *o)
+{
+	static const char path[] = "status.typeChecking.expressionWarnings";
+	static const char *const fields[] = {"warning", "fieldRef"};
+	const struct obj *list = obj_path(o, path);
+	size_t from = e->n;
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
+		for (size_t k = 0; k < ARRAY_LEN(fields); k++)
+			if (check_is_empty(obj_at(list, i), fields[k]))
+				check_required(e, check_below(e, check_at(e, path, i), fields[k]),
+					       NULL);
+	check_said_since(e, from, list);
+	check_all(e, o);
+}
+
 /* --- Pods --- */
 
 static bool is_v6(const struct obj *address)
@@ -243,12 +276,14 @@ static const struct {
 	const char *kind;
 	void (*check)(struct field_errors *e, const struct obj *o);
 } kinds[] = {
+	{"flowschemas.flowcontrol.apiserver.k8s.io", check_types},
 	{"jobs.batch", check_job_status},
 	{"persistentvolumeclaims.", check_claim_status},
 	{"poddisruptionbudgets.policy", check_all},
 	{"pods.", check_pod},
+	{"prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", check_types},
 	{"services.", check_service},
-	{"validatingadmissionpolicies.admissionregistration.k8s.io", check_all},
+	{"validatingadmissionpolicies.admissionregistration.k8s.io", check_policy},
 };
 
 void status_check(struct field_errors *e, const char *kind, const struct obj *o)

@@ -251,7 +251,7 @@ void schema_validate_rules(const struct schema *s, const struct obj *o, const st
 		return;
 	if (has_blocking(ret)) {
 		field_errors_add(ret, FIELD_INVALID, "<nil>",
-				 "Invalid value: \"null\": some validation rules were not checked "
+				 "Invalid value: null: some validation rules were not checked "
 				 "because the object was invalid; correct the existing errors to "
 				 "complete validation");
 		return;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/obj/cel/cel.h"
+#include "alm/obj/json.h"
 #include "alm/obj/schema/schema.h"
 #include "alm/obj/schema/schema_node.h"
 
@@ -15,29 +16,29 @@ struct rule_check {
 	struct arena *a;
 	bool correlatable; /* is there an old value here? */
 	const char *uncorrelatable_at;
+	size_t n_schema; /* errors, of what is no rule */
 };
 
-/* The rule as Go prints the struct that upstream puts into its message. */
+/* The rule as the struct that Go has for it. */
 static void add_go_rule(const struct obj *rule, struct strbuf *b)
 {
 	static const struct {
-		const char *key, *name;
-	} rows[] = {{"rule", "Rule"},
-		    {"message", "Message"},
-		    {"messageExpression", "MessageExpression"}};
-	strbuf_adds(b, "apiextensions.ValidationRule{");
+		const char *key, *name, *none;
+	} rows[] = {{"rule", "Rule", "\"\""},
+		    {"message", "Message", "\"\""},
+		    {"messageExpression", "MessageExpression", "\"\""},
+		    {"reason", "Reason", "null"},
+		    {"fieldPath", "FieldPath", "\"\""},
+		    {"optionalOldSelf", "OptionalOldSelf", "null"}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const char *text = obj_as_string(obj_get(rule, rows[i].key));
-		strbuf_addf(b, "%s:", rows[i].name);
-		go_quote(str_of(text ? text : ""), b);
-		strbuf_adds(b, ", ");
+		const struct obj *v = obj_get(rule, rows[i].key);
+		strbuf_addf(b, "%s\"%s\":", i ? "," : "{", rows[i].name);
+		if (obj_is_set(v))
+			json_print(v, b);
+		else
+			strbuf_adds(b, rows[i].none);
 	}
-	const char *field = obj_as_string(obj_get(rule, "fieldPath"));
-	strbuf_addf(b, "Reason:(*apiextensions.FieldValueErrorReason)(%s), FieldPath:",
-		    obj_has(rule, "reason") ? "0xc000000000" : "nil");
-	go_quote(str_of(field ? field : ""), b);
-	strbuf_addf(b, ", OptionalOldSelf:(*bool)(%s)}",
-		    obj_has(rule, "optionalOldSelf") ? "0xc000000000" : "nil");
+	strbuf_addc(b, '}');
 }
 
 static void add_broken(struct rule_check *c, const struct obj *rule, size_t i, const char *key,
@@ -67,6 +68,16 @@ static void add_uncorrelatable(struct rule_check *c, const char *text, size_t i)
 	strbuf_truncate(&c->path, at);
 }
 
+static void add_optional(struct rule_check *c, const struct obj *optional, size_t i)
+{
+	size_t at = c->path.len;
+	strbuf_addf(&c->path, ".x-kubernetes-validations[%zu].optionalOldSelf", i);
+	field_errors_add(c->errors, FIELD_INVALID, c->path.buf,
+			 "Invalid value: %s: may not be set if oldSelf is not used in rule",
+			 obj_is_true(optional) ? "true" : "false");
+	strbuf_truncate(&c->path, at);
+}
+
 static void check_expression(struct rule_check *c, const struct schema *s, const struct obj *rule,
 			     size_t i, const char *key, bool is_root)
 {
@@ -90,45 +101,35 @@ static void check_expression(struct rule_check *c, const struct schema *s, const
 				   : "messageExpression must evaluate to a string");
 	else if (p && p->uses_old && !c->correlatable && is_rule)
 		add_uncorrelatable(c, text, i);
+	const struct obj *optional = obj_get(rule, "optionalOldSelf");
+	if (is_rule && obj_is_set(optional) && !(p && p->uses_old))
+		add_optional(c, optional, i);
 }
 
-static void check_reason(struct rule_check *c, const struct obj *rule, size_t i)
+/* Was something of the schema here wrong? Then nothing is said of its rules. */
+static bool is_unsound(const struct rule_check *c)
 {
-	static const char *const reasons[] = {"FieldValueInvalid", "FieldValueForbidden",
-					      "FieldValueRequired", "FieldValueDuplicate"};
-	const char *reason = obj_as_string(obj_get(rule, "reason"));
-	bool known = !reason;
-	for (size_t k = 0; k < ARRAY_LEN(reasons) && !known; k++)
-		known = strcmp(reasons[k], reason) == 0;
-	if (known)
-		return;
-	size_t at = c->path.len;
-	strbuf_addf(&c->path, ".x-kubernetes-validations[%zu].reason", i);
-	field_errors_add(c->errors, FIELD_NOT_SUPPORTED, c->path.buf,
-			 "Unsupported value: \"%s\": supported values: \"FieldValueDuplicate\", "
-			 "\"FieldValueForbidden\", \"FieldValueInvalid\", \"FieldValueRequired\"",
-			 reason);
-	strbuf_truncate(&c->path, at);
+	for (size_t i = 0; i < c->n_schema; i++) {
+		const char *path = c->errors->items[i].path;
+		if (strncmp(path, c->path.buf, c->path.len) == 0 &&
+		    (!path[c->path.len] || path[c->path.len] == '.' || path[c->path.len] == '['))
+			return true;
+	}
+	return false;
 }
 
 static void check_rules(struct rule_check *c, const struct schema *s, bool is_root)
 {
-	for (size_t i = 0; i < obj_len(s->rules); i++) {
+	for (size_t i = 0; i < obj_len(s->rules) && !is_unsound(c); i++) {
 		const struct obj *rule = obj_at(s->rules, i);
-		const char *text = obj_as_string(obj_get(rule, "rule"));
-		if (!text || str_trim(str_of(text)).len == 0) {
-			size_t at = c->path.len;
-			strbuf_addf(&c->path, ".x-kubernetes-validations[%zu].rule", i);
-			field_errors_add(c->errors, FIELD_REQUIRED, c->path.buf,
-					 "Required value: rule is not specified");
-			strbuf_truncate(&c->path, at);
+		struct str made = obj_as_str(obj_get(rule, "messageExpression"));
+		if (!str_trim(obj_as_str(obj_get(rule, "rule"))).len)
 			continue;
-		}
+		size_t before = c->errors->n;
 		check_expression(c, s, rule, i, "rule", is_root);
-		if (obj_as_string(obj_get(rule, "messageExpression")))
+		if (made.len)
 			check_expression(c, s, rule, i, "messageExpression", is_root);
-		check_reason(c, rule, i);
-		if (obj_is_true(obj_get(rule, "optionalOldSelf")))
+		if (obj_is_true(obj_get(rule, "optionalOldSelf")) && c->errors->n == before)
 			add_broken(c, rule, i, "optionalOldSelf",
 				   "optionalOldSelf is not supported by this server");
 	}
@@ -157,12 +158,12 @@ static void check_below(struct rule_check *c, const struct schema *child, const 
 
 static void check_node(struct rule_check *c, const struct schema *s, bool is_root)
 {
-	check_rules(c, s, is_root);
+	check_below(c, s->additional, ".additionalProperties", true);
 	for (size_t i = 0; i < s->n_properties; i++)
 		check_below(c, s->properties[i].schema,
 			    arena_fmt(c->a, ".properties[%s]", s->properties[i].name), true);
-	check_below(c, s->additional, ".additionalProperties", true);
 	check_below(c, s->items, ".items", s->list_type == LIST_MAP);
+	check_rules(c, s, is_root);
 }
 /* NOLINTEND(misc-no-recursion) */
 
@@ -172,7 +173,10 @@ void schema_check_rules(const struct obj *openapi, const char *path, struct fiel
 	struct error err = ERROR_INIT;
 	if (schema_compile(openapi, &s, &err) < 0 || !s->has_rules_below)
 		return; /* schema_check() tells */
-	struct rule_check c = {.errors = ret, .a = arena_new(EVAL_BYTES_MAX), .correlatable = true};
+	struct rule_check c = {.errors = ret,
+			       .a = arena_new(EVAL_BYTES_MAX),
+			       .correlatable = true,
+			       .n_schema = ret->n};
 	strbuf_init(&c.path, PATH_BYTES_MAX);
 	strbuf_adds(&c.path, path);
 	check_node(&c, s, true);

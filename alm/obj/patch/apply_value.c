@@ -169,6 +169,9 @@ static void add(struct findings *f, const char *text)
 
 static const char *expected(const struct schema *s, const struct obj *o)
 {
+	if (s && s->preserve && s->type == SCHEMA_OBJECT && obj_type(o) > OBJ_NULL &&
+	    obj_type(o) != OBJ_MAP)
+		return "map";
 	if (!s || !s->type || s->preserve || obj_type(o) == OBJ_NULL || schema_has_type(s, o))
 		return NULL;
 	if (s->type == SCHEMA_ANY_SCALAR || s->type == (SCHEMA_INTEGER | SCHEMA_STRING))
@@ -259,6 +262,14 @@ static void check_list(struct findings *f, struct apply_type t, const struct obj
 						"element %zu: associative list without keys has an "
 						"element that's a map type",
 						i));
+			break;
+		}
+		if (!is_set && !apply_list_is_atomic(t) && obj_type(item) != OBJ_MAP) {
+			add(f,
+			    arena_fmt(f->a,
+				      "element %zu: associative list with keys may not have %s", i,
+				      obj_type(item) == OBJ_NULL ? "a null element"
+								 : "non-map elements"));
 			break;
 		}
 		if (!apply_list_is_atomic(t)) {

@@ -18,7 +18,36 @@ struct decode {
 	void *arg;
 	struct error *err;
 	bool is_wrong; /* err says of the first value of a wrong type */
+	struct strbuf *
+		way; /* to that value, where the first is told by the order of keys; NULL: as it stands */
 };
+
+/* As places are sorted: key by key, item by item. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as the object */
+static void add_way(const struct api_place *p, struct strbuf *b)
+{
+	if (!p)
+		return;
+	add_way(p->up, b);
+	if (p->key)
+		strbuf_addf(b, "\x01%s", p->key);
+	else
+		strbuf_addf(b, "\x01%010zu", p->index);
+}
+
+/* Is what is wrong at p told instead of what was found before? */
+static bool is_first(struct decode *d, const struct api_place *p)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(API_PATH_BYTES_MAX);
+	if (!d->way)
+		return !d->is_wrong;
+	add_way(p, &b);
+	if (d->is_wrong && strcmp(strbuf_str(&b).ptr, d->way->buf) >= 0)
+		return false;
+	strbuf_clear(d->way);
+	strbuf_addstr(d->way, strbuf_str(&b));
+	return true;
+}
 
 /* Go's reader of JSON tells the first wrong type, but what a type of its own reader refuses (a
  * time, a quantity) comes before it, wherever it is; the converter stops where it is. */
@@ -29,7 +58,7 @@ static int wrong_type(struct decode *d, const struct api_place *p, unsigned mark
 		!marks && (p->field->shape == API_TIME || p->field->shape == API_MICRO_TIME ||
 			   p->field->shape == API_INT_OR_STRING);
 	bool stops = own_reader || d->dialect == API_UNSTRUCTURED;
-	if (stops || !d->is_wrong)
+	if (stops || is_first(d, p))
 		api_wrong_type(d->dialect, p, marks, v, d->err);
 	d->is_wrong = true;
 	return stops ? -E_BADREQUEST : 0;
@@ -150,7 +179,7 @@ static int decode_bytes(struct decode *d, const struct api_place *p, const struc
 		return wrong_type(d, p, 0, v);
 	if (api_base64(obj_as_str(v), ret, &inner) == 0)
 		return 0;
-	if (stops || !d->is_wrong)
+	if (stops || is_first(d, p))
 		error_set(d->err, E_BADREQUEST, "%s%s", stops ? "error decoding from json: " : "",
 			  inner.msg);
 	d->is_wrong = true;
@@ -389,7 +418,12 @@ static int decode_struct(struct decode *d, const struct api_place *at, const str
 int api_decode(const struct api_type *t, enum api_dialect dialect, struct obj *o,
 	       void (*on_unknown)(void *arg, const char *path), void *arg, struct error *err)
 {
-	struct decode d = {dialect, on_unknown, arg, err, false};
+	CLEANUP(strbuf_release) struct strbuf way = STRBUF_INIT(API_PATH_BYTES_MAX);
+	struct decode d = {dialect, on_unknown, arg, err, false, NULL};
+	if (dialect == API_JSON_SORTED) {
+		d.dialect = API_JSON_TEXT;
+		d.way = &way;
+	}
 	int r = decode_struct(&d, NULL, t, o);
 	return r < 0 || !d.is_wrong ? r : -E_BADREQUEST;
 }

@@ -14,7 +14,11 @@
  * into Go struct field DeploymentSpec.spec.replicas of type int32"), or the converter of what
  * strategic merge and server-side apply made ("unrecognized type: int32"), which also cuts an
  * integer that is too large to the bits of its type. */
-enum api_dialect { API_JSON_TEXT, API_UNSTRUCTURED };
+enum api_dialect {
+	API_JSON_TEXT,
+	API_UNSTRUCTURED,
+	API_JSON_SORTED /* the reader of JSON that was written anew, keys sorted: of what a patch made */
+};
 
 /* In place; apiVersion and kind of the object itself are not looked at. Each field that
  * its type does not have is told to on_unknown (may be NULL), "spec.template.spec.contaners", and

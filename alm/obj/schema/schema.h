@@ -18,8 +18,12 @@ struct schema;
 #define SCHEMA_STEPS_MAX UINT64_C(20000000)
 
 /* Is the text a legal structural schema? path is where it stands, as
- * "spec.validation.openAPIV3Schema". Every violation of kube-api.md 11 "Structural schema". */
-void schema_check(const struct obj *openapi, const char *path, struct field_errors *ret);
+ * "spec.validation.openAPIV3Schema". Every violation of kube-api.md 11 "Structural schema".
+ * False: its structure or its defaults are wrong, so that nothing can be said of its rules. */
+bool schema_check(const struct obj *openapi, const char *path, struct field_errors *ret);
+/* Where the path leads to in what is declared, or NULL and why; path gets its other spelling. in_brackets: ['a'] is .a. */
+const struct obj *schema_at_path(const struct obj *openapi, const char *text, bool in_brackets,
+				 struct strbuf *path, struct arena *a, const char **ret_why);
 
 /* openapi is borrowed during the call only. Fails only for what schema_check() also refuses. */
 int schema_compile(const struct obj *openapi, struct schema **ret, struct error *err);
@@ -44,7 +48,7 @@ bool schema_accepts(const struct schema *s, const struct obj *o);
 /* CEL rules; old is NULL on create. Over the runtime budget the write is refused. */
 void schema_validate_rules(const struct schema *s, const struct obj *o, const struct obj *old,
 			   struct field_errors *ret);
-/* Compiles every rule: "compilation failed: ERROR: <input>:1:5: undefined field 'nope'". */
+/* Of a schema that is sound; where ret tells already what is wrong at a node or below it, its rules are not looked at. Compiles every rule: "compilation failed: ERROR: <input>:1:5: undefined field 'nope'". */
 void schema_check_rules(const struct obj *openapi, const char *path, struct field_errors *ret);
 
 /* For server-side apply: how lists and maps below a path merge. NULL stands for "nothing declared"

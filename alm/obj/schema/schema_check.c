@@ -1,135 +1,24 @@
 /*
- * schema_check.c: is this text a legal structural schema? (KEP 1693; the texts are those of
- * apiextensions-apiserver.) Works on the text, not on the compiled form, as what is illegal may not
- * compile.
+ * schema_check.c: is this text a legal structural schema? (KEP 1693; the texts and their order are those of
+ * apiextensions-apiserver 1.36.) Works on the text, not on the compiled form, as what is illegal may not
+ * compile. Three passes: the structure (schema_structure.c), the defaults, and each node by itself.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/base/strbuf.h"
-#include "alm/obj/regex/regex.h"
 #include "alm/obj/schema/schema_fault.h"
 #include "alm/obj/schema/schema_node.h"
 
 #define PATH_BYTES_MAX ((size_t)64 << 10)
-#define INT_OR_STRING  "x-kubernetes-int-or-string"
 
-enum place { PLACE_ROOT, PLACE_FIELD, PLACE_ITEM };
-
-static bool is_empty(const struct obj *value)
+static bool is_there(const struct obj *o, const char *key)
 {
-	switch (obj_type(value)) {
-	case OBJ_ABSENT:
-	case OBJ_NULL:
-		return true;
-	case OBJ_BOOL:
-		return !obj_is_true(value);
-	case OBJ_STRING:
-		return obj_as_str(value).len == 0;
-	case OBJ_LIST:
-	case OBJ_MAP:
-		return obj_len(value) == 0;
-	case OBJ_INT:
-	case OBJ_DOUBLE:
-		break;
-	}
-	return false;
+	return obj_is_set(obj_get(o, key));
 }
 
-static void check_forbidden_keywords(struct schema_checked *c, const struct obj *o)
-{
-	static const char *const even_empty[] = {"$ref", "additionalItems", "dependencies", NULL};
-	static const struct {
-		const char *key, *why;
-	} rows[] = {
-		{"$ref", "$ref is not supported"},
-		{"definitions", "definitions is not supported"},
-		{"dependencies", "dependencies is not supported"},
-		{"id", "id is not supported"},
-		{"patternProperties", "patternProperties is not supported"},
-		{"additionalItems", "additionalItems is not supported"},
-		{"uniqueItems", "uniqueItems cannot be set to true since the runtime complexity "
-				"becomes quadratic"},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct obj *v = obj_get(o, rows[i].key);
-		bool is_there = cstr_in(rows[i].key, even_empty) && v && obj_type(v) != OBJ_NULL;
-		if (is_there || !is_empty(v))
-			schema_forbid(c, rows[i].key, rows[i].why);
-	}
-	c->says_schema = c->says_schema || !is_empty(obj_get(o, "$schema"));
-	const struct obj *additional = obj_get(o, "additionalProperties");
-	if (obj_len(obj_get(o, "properties")) > 0 && additional && !obj_is_true(additional) &&
-	    obj_type(additional) != OBJ_NULL)
-		schema_forbid(c, "additionalProperties",
-			      "additionalProperties and properties are mutual exclusive");
-	if (obj_type(obj_get(o, "items")) == OBJ_LIST && obj_len(obj_get(o, "items")))
-		schema_forbid(c, "items", "items must be a schema object and not an array");
-}
+/* --- what cannot be read as a schema at all --- */
 
-/* What only the root may not have. */
-static void check_root(struct schema_checked *c, const struct obj *o)
-{
-	const struct obj *additional = obj_get(o, "additionalProperties");
-	if (schema_flag(o, "nullable"))
-		schema_forbid(c, "nullable", "nullable cannot be true at the root");
-	if (additional && obj_type(additional) != OBJ_NULL)
-		schema_forbid(c, "additionalProperties", "must not be used at the root");
-}
-
-/* What apiextensions says of a node after those below it. */
-static void check_extensions(struct schema_checked *c, const struct obj *o)
-{
-	static const char preserve[] = "x-kubernetes-preserve-unknown-fields";
-	static const char map_type[] = "x-kubernetes-map-type";
-	static const char why[] = "must be object if x-kubernetes-map-type is specified";
-	const struct obj *v = obj_get(o, preserve), *map = obj_get(o, map_type);
-	const char *is = schema_text(o, map_type), *type = schema_text(o, "type");
-	if (obj_type(v) == OBJ_BOOL && !obj_is_true(v))
-		schema_invalid(c, preserve, v, "must be true or undefined");
-	if (obj_type(map) != OBJ_STRING)
-		return;
-	if (!*type)
-		schema_require(c, "type", why);
-	else if (strcmp(type, "object") != 0)
-		schema_invalid(c, "type", obj_get(o, "type"), why);
-	if (strcmp(is, "atomic") != 0 && strcmp(is, "granular") != 0)
-		schema_unsupported(c, map_type, is, "\"atomic\", \"granular\"");
-}
-
-static void check_type_name(struct schema_checked *c, const struct obj *o)
-{
-	static const char *const known[] = {"array",  "boolean", "integer",
-					    "number", "object",  "string"};
-	const char *type = schema_text(o, "type");
-	if (!*type)
-		return;
-	if (strcmp(type, "null") == 0) {
-		schema_forbid(c, "type",
-			      "type cannot be set to null, use nullable as an alternative");
-	}
-	for (size_t i = 0; i < ARRAY_LEN(known); i++)
-		if (strcmp(known[i], type) == 0)
-			return;
-	schema_unsupported(
-		c, "type", type,
-		"\"array\", \"boolean\", \"integer\", \"number\", \"object\", \"string\"");
-}
-
-static void check_pattern(struct schema_checked *c, const struct obj *o)
-{
-	CLEANUP(regex_freep) struct regex *checked = NULL;
-	struct error err = ERROR_INIT;
-	const struct obj *text = obj_get(o, "pattern");
-	if (is_empty(text))
-		return;
-	if (regex_new(obj_as_str(text), &checked, &err) < 0) {
-		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-		strbuf_addf(&b, "must be a valid regular expression, but isn't: %s", err.msg);
-		schema_invalid(c, "pattern", text, b.buf);
-	}
-}
-
-/* Types of keywords that schema_compile() would refuse. */
 static void check_keyword_types(struct schema_checked *c, const struct obj *o)
 {
 	static const struct {
@@ -173,156 +62,203 @@ static void check_keyword_types(struct schema_checked *c, const struct obj *o)
 			schema_invalid(c, "required", required, "must be a list of strings");
 }
 
-/* Inside allOf, anyOf, oneOf, not. */
-static void check_value_only(struct schema_checked *c, const struct obj *o, bool int_or_string)
+static void check_readable(struct schema_checked *c, const struct obj *o)
 {
-	static const struct {
-		const char *key, *why;
-	} rows[] = {
-		{"additionalProperties", "must be undefined to be structural"},
-		{"default", "must be undefined to be structural"},
-		{"description", "must be empty to be structural"},
-		{"title", "must be empty to be structural"},
-		{"nullable", "must be false to be structural"},
-		{"x-kubernetes-preserve-unknown-fields", "must be false to be structural"},
-		{"x-kubernetes-embedded-resource", "must be false to be structural"},
-		{"x-kubernetes-int-or-string", "must be false to be structural"},
-		{"x-kubernetes-list-map-keys", "must be empty to be structural"},
-		{"x-kubernetes-list-type", "must be undefined to be structural"},
-		{"x-kubernetes-map-type", "must be undefined to be structural"},
-		{"x-kubernetes-validations", "must be empty to be structural"},
-	};
-	if (*schema_text(o, "type") && !int_or_string)
-		schema_forbid(c, "type", "must be empty to be structural");
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct obj *value = obj_get(o, rows[i].key);
-		if (strcmp(rows[i].key, "default") == 0 ? value != NULL : !is_empty(value))
-			schema_forbid(c, rows[i].key, rows[i].why);
+	if (obj_type(o) == OBJ_MAP) {
+		check_keyword_types(c, o);
+		return;
+	}
+	field_errors_add(c->errors, FIELD_INVALID, c->path.buf, "Invalid value: must be a schema");
+}
+
+/* --- each node by itself --- */
+
+static void check_unsupported(struct schema_checked *c, const struct obj *o)
+{
+	static const char *const texts[] = {"id"};
+	static const char *const pointers[] = {"additionalItems"};
+	static const char *const maps[] = {"patternProperties", "definitions"};
+	static const char *const even_empty[] = {"dependencies", "$ref"};
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	const char *found[8];
+	size_t n = 0;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		if (*schema_text(o, texts[i]))
+			found[n++] = texts[i];
+	for (size_t i = 0; i < ARRAY_LEN(pointers); i++)
+		if (is_there(o, pointers[i]))
+			found[n++] = pointers[i];
+	for (size_t i = 0; i < ARRAY_LEN(maps); i++)
+		if (obj_len(obj_get(o, maps[i])))
+			found[n++] = maps[i];
+	for (size_t i = 0; i < ARRAY_LEN(even_empty); i++)
+		if (is_there(o, even_empty[i]))
+			found[n++] = even_empty[i];
+	for (size_t i = 0; i < n; i++) {
+		strbuf_clear(&b);
+		strbuf_addf(&b, "%s is not supported", found[i]);
+		schema_forbid(c, found[i], b.buf);
 	}
 }
 
-static void check_nested(struct schema_checked *c, const struct obj *o, const struct obj *structure,
-			 bool int_or_string);
+static void check_type_name(struct schema_checked *c, const struct obj *o)
+{
+	static const char *const known[] = {"array",  "boolean", "integer", "number",
+					    "object", "string",  NULL};
+	const char *type = schema_text(o, "type");
+	if (*type && !cstr_in(type, known))
+		schema_unsupported(c, "type", type,
+				   "\"array\", \"boolean\", \"integer\", \"number\", \"object\", "
+				   "\"string\"");
+}
 
-static size_t enter(struct schema_checked *c, const char *fmt, const char *name)
+/* What is said of a node before those below it. */
+static void check_first(struct schema_checked *c, const struct obj *o)
+{
+	const struct obj *additional = obj_get(o, "additionalProperties");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	check_type_name(c, o);
+	if (c->no_defaults && is_there(o, "default")) {
+		strbuf_addf(&b, "must not be set %s", c->no_defaults);
+		schema_forbid(c, "default", b.buf);
+	}
+	check_unsupported(c, o);
+	if (strcmp(schema_text(o, "type"), "null") == 0)
+		schema_forbid(c, "type",
+			      "type cannot be set to null, use nullable as an alternative");
+	if (obj_type(obj_get(o, "items")) == OBJ_LIST && obj_len(obj_get(o, "items")))
+		schema_forbid(c, "items", "items must be a schema object and not an array");
+	if (c->in_meta && schema_flag(o, "x-kubernetes-embedded-resource"))
+		schema_forbid(c, "x-kubernetes-embedded-resource",
+			      "must not be used inside of resource meta");
+	if (schema_flag(o, "uniqueItems"))
+		schema_forbid(c, "uniqueItems",
+			      "uniqueItems cannot be set to true since the runtime complexity "
+			      "becomes quadratic");
+	if (obj_len(obj_get(o, "properties")) && obj_is_set(additional) && !obj_is_true(additional))
+		schema_forbid(c, "additionalProperties",
+			      "additionalProperties and properties are mutual exclusive");
+}
+
+/* And after them. */
+static void check_last(struct schema_checked *c, const struct obj *o)
+{
+	static const char preserve[] = "x-kubernetes-preserve-unknown-fields";
+	static const char map_type[] = "x-kubernetes-map-type";
+	static const char why[] = "must be object if x-kubernetes-map-type is specified";
+	const struct obj *v = obj_get(o, preserve), *map = obj_get(o, map_type);
+	const char *is = schema_text(o, map_type), *type = schema_text(o, "type");
+	if (obj_type(v) == OBJ_BOOL && !obj_is_true(v))
+		schema_invalid(c, preserve, v, "must be true or undefined");
+	if (obj_type(map) == OBJ_STRING && strcmp(type, "object") != 0) {
+		if (*type)
+			schema_invalid(c, "type", obj_get(o, "type"), why);
+		else
+			schema_require(c, "type", why);
+	}
+	if (obj_type(map) == OBJ_STRING && strcmp(is, "atomic") != 0 && strcmp(is, "granular") != 0)
+		schema_unsupported(c, map_type, is, "\"atomic\", \"granular\"");
+	schema_check_list_type(c, o);
+	schema_check_rule_fields(c, o);
+}
+
+static void check_node(struct schema_checked *c, const struct obj *o, bool is_root);
+
+/* NOLINTBEGIN(misc-no-recursion): schema_enter() bounds the depth by SCHEMA_DEPTH_MAX */
+static void check_at_key(struct schema_checked *c, const struct obj *o, const char *key,
+			 const char *name)
 {
 	size_t at = c->path.len;
-	strbuf_addf(&c->path, "%s[%s]", fmt, name);
-	return at;
+	if (obj_type(o) != OBJ_MAP)
+		return;
+	strbuf_addf(&c->path, name ? ".%s[%s]" : ".%s", key, name);
+	check_node(c, o, false);
+	strbuf_truncate(&c->path, at);
 }
 
-/* NOLINTBEGIN(misc-no-recursion): check_node() and check_nested() bound the depth by
- * SCHEMA_DEPTH_MAX */
-static void check_branches(struct schema_checked *c, const struct obj *o,
-			   const struct obj *structure, bool int_or_string)
+static void check_each(struct schema_checked *c, const struct obj *o, const char *key)
 {
-	static const char *const keys[] = {"allOf", "anyOf", "oneOf"};
-	for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
-		const struct obj *list = obj_get(o, keys[k]);
-		for (size_t i = 0; i < obj_len(list); i++) {
-			size_t at = c->path.len;
-			strbuf_addf(&c->path, ".%s[%zu]", keys[k], i);
-			check_nested(c, obj_at(list, i), structure, int_or_string);
-			strbuf_truncate(&c->path, at);
-		}
-	}
-	const struct obj *not_schema = obj_get(o, "not");
-	if (not_schema) {
+	const struct obj *list = obj_get(o, key);
+	for (size_t i = 0; obj_type(list) == OBJ_LIST && i < obj_len(list); i++) {
 		size_t at = c->path.len;
-		strbuf_adds(&c->path, ".not");
-		check_nested(c, not_schema, structure, false);
+		strbuf_addf(&c->path, ".%s[%zu]", key, i);
+		check_node(c, obj_at(list, i), false);
 		strbuf_truncate(&c->path, at);
 	}
 }
 
-/* That the structure declares what a branch names is the rule of the documents, but no server
- * enforces it. */
-static void check_nested_children(struct schema_checked *c, const struct obj *o,
-				  const struct obj *structure)
+/* The schema of the metadata of an object, or of its apiVersion and kind, has bounds of its own. */
+static void check_properties(struct schema_checked *c, const struct obj *o, bool is_root)
 {
-	const struct obj *declared = obj_get(structure, "properties");
+	static const char *const meta[] = {"metadata", "kind", "apiVersion", NULL};
+	bool is_object = is_root || schema_flag(o, "x-kubernetes-embedded-resource");
 	OBJ_EACH (it, obj_get(o, "properties")) {
-		size_t at = enter(c, ".properties", it.key);
-		const struct obj *counterpart = obj_get(declared, it.key);
-		check_nested(c, it.value, counterpart, schema_flag(counterpart, INT_OR_STRING));
-		strbuf_truncate(&c->path, at);
-	}
-	const struct obj *items = obj_get(o, "items");
-	if (obj_type(items) == OBJ_MAP) {
-		size_t at = c->path.len;
-		const struct obj *counterpart = obj_get(structure, "items");
-		strbuf_adds(&c->path, ".items");
-		check_nested(c, items, counterpart, schema_flag(counterpart, INT_OR_STRING));
-		strbuf_truncate(&c->path, at);
+		char why[sizeof("in top-level apiVersion")];
+		const char *before = c->no_defaults;
+		bool before_meta = c->in_meta;
+		if (is_object && cstr_in(it.key, meta)) {
+			c->in_meta = true;
+			snprintf(why, sizeof(why), "in top-level %s", it.key);
+			c->no_defaults = is_root ? why : before;
+		}
+		check_at_key(c, it.value, "properties", it.key);
+		c->no_defaults = before;
+		c->in_meta = before_meta;
 	}
 }
 
-static void check_nested(struct schema_checked *c, const struct obj *o, const struct obj *structure,
-			 bool int_or_string)
+static void check_additional(struct schema_checked *c, const struct obj *o)
 {
-	if (obj_type(o) != OBJ_MAP) {
-		field_errors_add(c->errors, FIELD_INVALID, c->path.buf,
-				 "Invalid value: must be a schema");
+	const char *before = c->no_defaults;
+	if (c->in_meta)
+		c->no_defaults = "inside additionalProperties applying to object metadata";
+	check_at_key(c, obj_get(o, "additionalProperties"), "additionalProperties", NULL);
+	c->no_defaults = before;
+}
+
+static void check_node(struct schema_checked *c, const struct obj *o, bool is_root)
+{
+	static const char *const branches[] = {"allOf", "oneOf", "anyOf"};
+	static const char *const maps[] = {"definitions", "dependencies"};
+	if (!schema_enter(c))
 		return;
-	}
-	if (++c->depth > SCHEMA_DEPTH_MAX) {
-		c->depth--;
-		field_errors_add(c->errors, FIELD_INVALID, c->path.buf,
-				 "Invalid value: nested deeper than %d", SCHEMA_DEPTH_MAX);
-		return;
-	}
-	check_keyword_types(c, o);
-	check_forbidden_keywords(c, o);
-	check_value_only(c, o, int_or_string);
-	check_pattern(c, o);
-	check_nested_children(c, o, structure);
-	check_branches(c, o, structure, int_or_string);
+	check_first(c, o);
+	check_additional(c, o);
+	check_properties(c, o, is_root);
+	check_at_key(c, obj_get(o, "not"), "not", NULL);
+	for (size_t i = 0; i < ARRAY_LEN(branches); i++)
+		check_each(c, o, branches[i]);
+	OBJ_EACH (it, obj_get(o, maps[0]))
+		check_at_key(c, it.value, maps[0], it.key);
+	check_at_key(c, obj_get(o, "items"), "items", NULL);
+	check_each(c, o, "items");
+	OBJ_EACH (it, obj_get(o, maps[1]))
+		check_at_key(c, it.value, maps[1], it.key);
+	check_last(c, o);
 	c->depth--;
 }
-/* NOLINTEND(misc-no-recursion) */
 
-static void check_type_present(struct schema_checked *c, const struct obj *o, enum place place)
-{
-	bool int_or_string = schema_flag(o, INT_OR_STRING);
-	bool preserve = schema_flag(o, "x-kubernetes-preserve-unknown-fields");
-	const char *type = schema_text(o, "type");
-	if (place == PLACE_ROOT && !*type)
-		schema_require(c, "type", "must not be empty at the root");
-	else if (place == PLACE_ROOT && strcmp(type, "object") != 0)
-		schema_invalid(c, "type", obj_get(o, "type"), "must be object at the root");
-	else if (!*type && !int_or_string && !preserve)
-		schema_require(c, "type",
-			       place == PLACE_ITEM
-				       ? "must not be empty for specified array items"
-				       : "must not be empty for specified object fields");
-	if (int_or_string && preserve)
-		schema_forbid(c, "x-kubernetes-preserve-unknown-fields",
-			      "must be false if x-kubernetes-int-or-string is true");
-}
-
-static void check_embedded(struct schema_checked *c, const struct obj *o)
-{
-	if (!schema_flag(o, "x-kubernetes-embedded-resource"))
-		return;
-	if (strcmp(schema_text(o, "type"), "object") != 0)
-		schema_invalid(c, "type", obj_get(o, "type"),
-			       "must be object if x-kubernetes-embedded-resource is true");
-	if (obj_len(obj_get(o, "properties")) == 0 &&
-	    !schema_flag(o, "x-kubernetes-preserve-unknown-fields"))
-		schema_require(
-			c, "properties",
-			"must not be empty if x-kubernetes-embedded-resource is true without "
-			"x-kubernetes-preserve-unknown-fields");
-}
-
-struct pruned {
-	size_t n;
-};
+/* --- defaults --- */
 
 static void count_pruned(void *arg, const char *path)
 {
 	(void)path;
-	((struct pruned *)arg)->n++;
+	++*(size_t *)arg;
+}
+
+static void check_value(struct schema_checked *c, const struct schema *s, const struct obj *value)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX * 2);
+	struct field_errors *found = ARENA_NEW(a, struct field_errors);
+	field_errors_init(found, a);
+	schema_validate(s, value, found);
+	for (size_t i = 0; i < found->n; i++) {
+		const char *path = found->items[i].path;
+		bool below = *path && strcmp(path, "<nil>") != 0;
+		schema_fault_add(c, found->items[i].type,
+				 below ? arena_fmt(a, "default.%s", path) : "default",
+				 found->items[i].message);
+	}
 }
 
 /* The default must be valid, and nothing of it may be unknown. */
@@ -331,111 +267,62 @@ static void check_default(struct schema_checked *c, const struct obj *o)
 	const struct obj *value = obj_get(o, "default");
 	CLEANUP(schema_freep) struct schema *s = NULL;
 	struct error err = ERROR_INIT;
-	if (!value)
+	size_t pruned = 0;
+	if (!obj_is_set(value) || c->in_meta || schema_compile(o, &s, &err) < 0)
 		return;
-	if (schema_compile(o, &s, &err) < 0)
-		return; /* reported by its own check */
-	struct pruned pruned = {0};
 	CLEANUP(obj_unrefp) struct obj *whole = obj_map();
 	obj_set(whole, "default", obj_copy(value));
 	schema_prune_value(s, obj_get_mut(whole, "default"), count_pruned, &pruned);
-	if (pruned.n > 0)
+	if (pruned)
 		schema_invalid(c, "default", value, "must not have unknown fields");
-	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
-	struct field_errors *found = ARENA_NEW(a, struct field_errors);
-	field_errors_init(found, a);
-	schema_validate(s, value, found);
-	for (size_t i = 0; i < found->n; i++)
-		schema_fault_add(c, found->items[i].type, "default", found->items[i].message);
+	check_value(c, s, value);
 }
 
-static void check_metadata(struct schema_checked *c, const struct obj *o)
+/* Those of maps' values are refused elsewhere. */
+static void check_defaults(struct schema_checked *c, const struct obj *o)
 {
-	const struct obj *meta = obj_get(obj_get(o, "properties"), "metadata");
-	bool ok = true;
-	OBJ_EACH (it, meta) {
-		bool known = strcmp(it.key, "type") == 0 || strcmp(it.key, "description") == 0 ||
-			     strcmp(it.key, "properties") == 0;
-		ok &= known;
-	}
-	OBJ_EACH (it, obj_get(meta, "properties"))
-		ok &= strcmp(it.key, "name") == 0 || strcmp(it.key, "generateName") == 0;
-	if (!ok)
-		schema_forbid(
-			c, "properties[metadata]",
-			"must not specify anything other than name and generateName, but metadata "
-			"is implicitly specified");
-}
-
-static void check_node(struct schema_checked *c, const struct obj *o, enum place place);
-
-/* NOLINTBEGIN(misc-no-recursion): check_node() and check_nested() bound the depth by
- * SCHEMA_DEPTH_MAX */
-static void check_children(struct schema_checked *c, const struct obj *o)
-{
-	OBJ_EACH (it, obj_get(o, "properties")) {
-		size_t at = enter(c, ".properties", it.key);
-		check_node(c, it.value, PLACE_FIELD);
-		strbuf_truncate(&c->path, at);
-	}
-	const struct obj *additional = obj_get(o, "additionalProperties");
-	size_t at = c->path.len;
-	if (obj_type(additional) == OBJ_MAP) {
-		strbuf_adds(&c->path, ".additionalProperties");
-		check_node(c, additional, PLACE_FIELD);
-		strbuf_truncate(&c->path, at);
-	}
 	const struct obj *items = obj_get(o, "items");
+	size_t at = c->path.len;
+	if (!schema_enter(c))
+		return;
+	check_default(c, o);
 	if (obj_type(items) == OBJ_MAP) {
 		strbuf_adds(&c->path, ".items");
-		check_node(c, items, PLACE_ITEM);
+		check_defaults(c, items);
 		strbuf_truncate(&c->path, at);
-	} else if (!items && strcmp(schema_text(o, "type"), "array") == 0) {
-		schema_require(c, "items", "must be specified");
 	}
-}
-
-static void check_node(struct schema_checked *c, const struct obj *o, enum place place)
-{
-	if (obj_type(o) != OBJ_MAP) {
-		field_errors_add(c->errors, FIELD_INVALID, c->path.buf,
-				 "Invalid value: must be a schema");
-		return;
+	OBJ_EACH (it, obj_get(o, "properties")) {
+		strbuf_addf(&c->path, ".properties[%s]", it.key);
+		check_defaults(c, it.value);
+		strbuf_truncate(&c->path, at);
 	}
-	if (++c->depth > SCHEMA_DEPTH_MAX) {
-		c->depth--;
-		field_errors_add(c->errors, FIELD_INVALID, c->path.buf,
-				 "Invalid value: nested deeper than %d", SCHEMA_DEPTH_MAX);
-		return;
-	}
-	if (place == PLACE_ROOT)
-		check_root(c, o);
-	check_keyword_types(c, o);
-	check_forbidden_keywords(c, o);
-	check_type_name(c, o);
-	check_type_present(c, o, place);
-	check_embedded(c, o);
-	schema_check_list_type(c, o);
-	check_pattern(c, o);
-	check_branches(c, o, o, schema_flag(o, INT_OR_STRING));
-	check_children(c, o);
-	check_extensions(c, o);
-	if (place == PLACE_ROOT)
-		check_metadata(c, o);
-	check_default(c, o);
 	c->depth--;
 }
 /* NOLINTEND(misc-no-recursion) */
 
-void schema_check(const struct obj *openapi, const char *path, struct field_errors *ret)
+bool schema_check(const struct obj *openapi, const char *path, struct field_errors *ret)
 {
 	struct schema_checked c = {.errors = ret};
+	const size_t before = ret->n;
+	bool sound = false;
 	strbuf_init(&c.path, PATH_BYTES_MAX);
 	strbuf_adds(&c.path, path);
-	size_t before = ret->n;
-	check_node(&c, openapi, PLACE_ROOT);
-	if (c.says_schema && ret->n == before)
-		field_errors_add(ret, FIELD_INVALID, path,
-				 "Invalid value: \"\": OpenAPIV3Schema 'schema' is not supported");
+	schema_each(&c, openapi, check_readable);
+	if (ret->n == before && schema_flag(openapi, "nullable"))
+		schema_forbid(&c, "nullable", "nullable cannot be true at the root");
+	else if (ret->n > before)
+		goto out;
+	const size_t from = ret->n;
+	const char *unread = schema_unread(openapi);
+	if (!unread)
+		schema_check_structure(&c, openapi);
+	if (!unread && ret->n == from)
+		check_defaults(&c, openapi);
+	sound = !unread && ret->n == from;
+	check_node(&c, openapi, true);
+	if (ret->n == before && unread)
+		field_errors_add(ret, FIELD_INVALID, path, "Invalid value: \"\": %s", unread);
+out:
 	strbuf_release(&c.path);
+	return sound;
 }

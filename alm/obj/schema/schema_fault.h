@@ -13,8 +13,11 @@ struct schema_checked {
 	struct field_errors *errors;
 	struct strbuf path;
 	unsigned depth;
-	bool says_schema; /* "$schema" stands somewhere, which is told if nothing else is */
+	bool in_meta;            /* of an object: its metadata, apiVersion or kind */
+	const char *no_defaults; /* why there may be none here, or NULL */
 };
+
+enum schema_place { SCHEMA_AT_ROOT, SCHEMA_AT_FIELD, SCHEMA_AT_ITEM };
 
 void schema_fault_add(struct schema_checked *c, enum field_error_type type, const char *key,
 		      const char *text);
@@ -28,6 +31,19 @@ void schema_unsupported(struct schema_checked *c, const char *key, const char *v
 bool schema_flag(const struct obj *o, const char *key);
 /* "" if there is none. */
 const char *schema_text(const struct obj *o, const char *key);
+
+/* --- schema_structure.c --- */
+/* One level down, c->depth; false, and told: too deep. */
+bool schema_enter(struct schema_checked *c);
+/* fn of o and of every schema in it. */
+void schema_each(struct schema_checked *c, const struct obj *o,
+		 void (*fn)(struct schema_checked *c, const struct obj *o));
+/* Why o is no schema to go on with, or NULL; told where nothing else is wrong. */
+const char *schema_unread(const struct obj *o);
+void schema_check_structure(struct schema_checked *c, const struct obj *o);
+
+/* --- schema_path.c --- */
+void schema_check_rule_fields(struct schema_checked *c, const struct obj *o);
 
 /* schema_check_list.c: the rules of x-kubernetes-list-type. */
 void schema_check_list_type(struct schema_checked *c, const struct obj *o);

@@ -271,7 +271,7 @@ static void check_unique(struct schema_validation *v, const struct schema *s,
 	for (size_t i = 0; i < obj_len(list) && !validation_is_done(v); i++) {
 		struct obj *id = identity(s, obj_at(list, i));
 		strbuf_clear(&text);
-		go_syntax(id, &text);
+		go_bad_value(id, &text);
 		obj_unref(id);
 		if (!map_has(seen, text.buf)) {
 			map_set(seen, text.buf, NULL);

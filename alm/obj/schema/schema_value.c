@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/base/strbuf.h"
+#include "alm/obj/json.h"
 #include "alm/obj/schema/schema_node.h"
 
 /* The shortest digits that read back equal, as d.ddde±xx. */
@@ -182,8 +183,11 @@ void go_plain(const struct obj *o, struct strbuf *b)
 
 void go_bad_value(const struct obj *o, struct strbuf *b)
 {
-	if (obj_type(o) == OBJ_NULL || !o)
-		strbuf_adds(b, "\"null\"");
+	enum obj_type t = obj_type(o);
+	if (t <= OBJ_NULL)
+		strbuf_adds(b, "null");
+	else if (t == OBJ_LIST || t == OBJ_MAP)
+		json_print_canonical(o, b);
 	else
 		go_syntax(o, b);
 }

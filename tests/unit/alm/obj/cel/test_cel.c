@@ -302,10 +302,11 @@ static void test_cel__illegal_rules(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(illegal); i++) {
 		field_errors_init(errors, arena);
-		schema_check_rules(
+		const struct obj *o =
 			parse(arena_fmt(arena, "{\"type\":\"object\",\"properties\":{\"p\":%s}}",
-					illegal[i].schema)),
-			"x", errors);
+					illegal[i].schema));
+		if (schema_check(o, "x", errors))
+			schema_check_rules(o, "x", errors);
 		if (errors->n != 1 || !strstr(errors->items[0].message, illegal[i].finding))
 			fail_msg("%s: %s", illegal[i].schema,
 				 errors->n ? errors->items[0].message : "nothing");

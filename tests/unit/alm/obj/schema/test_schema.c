@@ -377,7 +377,7 @@ static const struct {
 	 "\"set\", "
 	 "\"map\""},
 	{"{\"type\":\"object\",\"properties\":{},\"default\":{\"a\":1}}",
-	 ".default: Invalid value: map[string]interface {}{\"a\":1}: must not have unknown fields"},
+	 ".default: Invalid value: {\"a\":1}: must not have unknown fields"},
 	{"{\"type\":\"array\",\"x-kubernetes-list-type\":\"map\",\"x-kubernetes-list-map-keys\":"
 	 "[\"a\"],\"items\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\"}}}}",
 	 ".items.properties[a].default: Required value: this property is in "
