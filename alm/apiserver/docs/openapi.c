@@ -13,7 +13,7 @@
 #define META      "io.k8s.apimachinery.pkg.apis.meta.v1."
 #define GVK_KEY   "x-kubernetes-group-version-kind"
 /* To be changed with the form of the documents: clients keep them by their hash. */
-#define TYPES_STATE "types of 1.36"
+#define TYPES_STATE "types of 1.36, embedded resources"
 
 struct writer {
 	struct strbuf *b;
@@ -72,6 +72,13 @@ static void add_meta_ref(struct writer *w, const char *type)
 		    w->ref, type, v2 ? "" : "}]");
 }
 
+void openapi_object_properties(bool swagger, struct strbuf *b)
+{
+	struct writer w = {b, swagger ? V2_REF : V3_REF};
+	strbuf_addf(b, "%s,", type_properties);
+	add_meta_ref(&w, "ObjectMeta");
+}
+
 static struct obj *schema_of(const struct kind *k)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(OPENAPI_BYTES_MAX);
@@ -86,6 +93,8 @@ static struct obj *schema_of(const struct kind *k)
 static void add_custom_schema(struct writer *w, const struct kind *k)
 {
 	CLEANUP(obj_unrefp) struct obj *openapi = schema_of(k);
+	if (openapi)
+		openapi_custom_schema(openapi, cstr_eq(w->ref, V2_REF));
 	strbuf_addc(w->b, '{');
 	OBJ_EACH (it, openapi) {
 		if (cstr_eq(it.key, "properties") || cstr_eq(it.key, "type"))
@@ -313,7 +322,7 @@ static bool in(const struct kind *k, const char *group, const char *version)
 /* The schemas of the kinds of group and version (NULL: of all), and what they refer to. Doors for
  * documents of 2017 have none: kubectl then leaves it to the server to judge those. */
 static void add_all_schemas(struct writer *w, struct kinds *k, const char *group,
-			    const char *version, bool builtin)
+			    const char *version)
 {
 	size_t n;
 	const struct kind *const *all = kinds_all(k, &n);
@@ -322,8 +331,7 @@ static void add_all_schemas(struct writer *w, struct kinds *k, const char *group
 	openapi_common_schemas(w->ref, w->b);
 	for (size_t i = 0; i < n; i++) {
 		const struct api_type *t = type_of(all[i]);
-		if ((group && !in(all[i], group, version)) || all[i]->legacy_group ||
-		    (builtin && all[i]->flags & KIND_CUSTOM))
+		if ((group && !in(all[i], group, version)) || all[i]->legacy_group)
 			continue;
 		add_schemas(w, all[i]);
 		if (!t)
@@ -348,7 +356,7 @@ bool openapi_v3_document(struct kinds *k, const char *group, const char *version
 		if (in(all[i], group, version) && !all[i]->legacy_group)
 			add_paths(&w, all[i]);
 	strbuf_adds(b, "},\"components\":{\"schemas\":{");
-	add_all_schemas(&w, k, group, version, false);
+	add_all_schemas(&w, k, group, version);
 	strbuf_adds(b, "}}}");
 	return true;
 }
@@ -402,7 +410,7 @@ void openapi_v2_document(struct kinds *k, struct strbuf *b)
 	struct writer w = {b, V2_REF};
 	strbuf_adds(b, "{\"swagger\":\"2.0\",\"info\":{\"title\":\"ALM\",\"version\":\"v0.1.0\"},"
 		       "\"paths\":{},\"definitions\":{");
-	add_all_schemas(&w, k, NULL, NULL, false);
+	add_all_schemas(&w, k, NULL, NULL);
 	strbuf_adds(b, "}}");
 }
 
@@ -410,6 +418,6 @@ void openapi_v2_definitions(struct kinds *k, struct strbuf *b)
 {
 	struct writer w = {b, V2_REF};
 	strbuf_addc(b, '{');
-	add_all_schemas(&w, k, NULL, NULL, true);
+	add_all_schemas(&w, k, NULL, NULL);
 	strbuf_addc(b, '}');
 }

@@ -25,15 +25,19 @@ bool openapi_v3_document(struct kinds *k, const char *group, const char *version
 
 /* swagger 2.0 with the definitions of everything that is served. */
 void openapi_v2_document(struct kinds *k, struct strbuf *b);
-/* The protobuf form: the definitions of built-in kinds (older clients judge custom ones by what
- * stands here, and know less than their schemas say), and for each built-in kind a PATCH with the parameter
- * dryRun, without which kubectl 1.20 refuses server dry runs. */
+/* The protobuf form: the definitions, and for each kind a PATCH with the parameter dryRun, without
+ * which kubectl 1.20 refuses server dry runs. */
 void openapi_v2_protobuf(struct kinds *k, struct strbuf *b);
 
 /* Schemas that every document has: "NAME":{...},"NAME":{...}; ref is the prefix of references. */
 void openapi_common_schemas(const char *ref, struct strbuf *b);
-/* swagger's definitions of the built-in kinds alone: {"NAME":{...},...}. */
+/* swagger's definitions: {"NAME":{...},...}. */
 void openapi_v2_definitions(struct kinds *k, struct strbuf *b);
+/* Makes of a schema of a CRD, changed in place, what the documents say: an embedded resource has the fields of every object;
+ * swagger has no defaults and no logic, what may be null has no type there, and what keeps unknown fields lists none. */
+void openapi_custom_schema(struct obj *schema, bool swagger);
+/* apiVersion, kind and metadata, as members. */
+void openapi_object_properties(bool swagger, struct strbuf *b);
 bool openapi_is_common(const char *name);
 /* The properties of a built-in kind without a type (AuditRecord) beside apiVersion, kind and
  * metadata, each with a comma before it. */

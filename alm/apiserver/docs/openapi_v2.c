@@ -84,7 +84,7 @@ static void add_extension(struct strbuf *b, const char *name, const struct obj *
 	wrap(b, start, 31);
 }
 
-/* NOLINTBEGIN(misc-no-recursion): as deep as our definitions */
+/* NOLINTBEGIN(misc-no-recursion): as deep as JSON is read */
 static void add_schema(struct strbuf *b, const struct obj *s);
 
 static void add_named(struct strbuf *b, struct str name, const struct obj *schema)
@@ -157,11 +157,19 @@ static void add_schema(struct strbuf *b, const struct obj *s)
 }
 /* NOLINTEND(misc-no-recursion) */
 
-/* The length of the JSON object that s begins with; texts have no braces that are not in pairs. */
+/* The length of the JSON object that s begins with. */
 static size_t object_len(struct str s)
 {
 	size_t depth = 0;
+	bool quoted = false;
 	for (size_t i = 0; i < s.len; i++) {
+		if (quoted && s.ptr[i] == '\\') {
+			i++;
+			continue;
+		}
+		quoted ^= s.ptr[i] == '"';
+		if (quoted)
+			continue;
 		depth += s.ptr[i] == '{';
 		depth -= s.ptr[i] == '}';
 		if (depth == 0)
@@ -205,7 +213,7 @@ void openapi_v2_protobuf(struct kinds *k, struct strbuf *b)
 	wrap(b, start, 2);
 	start = b->len;
 	for (size_t i = 0; i < n; i++)
-		if (!(all[i]->flags & KIND_CUSTOM) && all[i]->verbs & VERB_PATCH)
+		if (all[i]->verbs & VERB_PATCH)
 			add_path(b, all[i]);
 	wrap(b, start, 8);
 	add_definitions(b, k);

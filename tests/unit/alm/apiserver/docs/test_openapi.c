@@ -179,6 +179,128 @@ static void test_openapi__protobuf_is_well_formed(void **state)
 	assert_true(str_contains(strbuf_str(&b), STR("maxSurge")));
 }
 
+/* What apiextensions-apiserver 1.36 made of these schemas of properties. */
+static const struct {
+	const char *schema, *swagger;
+} reduced[] = {
+	{"{\"type\":\"string\",\"minLength\":1,\"maxLength\":5,\"pattern\":\"^a{2}$\",\"enum\":["
+	 "\"aa\",\"bb\"],\"default\":\"aa\"}",
+	 "{\"type\":\"string\",\"maxLength\":5,\"minLength\":1,\"pattern\":\"^a{2}$\",\"enum\":["
+	 "\"aa\",\"bb\"]}"},
+	{"{\"type\":\"string\",\"nullable\":true,\"maxLength\":3,\"description\":\"nul\"}",
+	 "{\"description\":\"nul\",\"maxLength\":3}"},
+	{"{\"type\":\"object\",\"nullable\":true,\"properties\":{\"x\":{\"type\":\"string\"}},"
+	 "\"required\":[\"x\"]}",
+	 "{\"required\":[\"x\"]}"},
+	{"{\"type\":\"array\",\"nullable\":true,\"items\":{\"type\":\"string\"}}", "{}"},
+	{"{\"x-kubernetes-int-or-string\":true,\"description\":\"ios\"}",
+	 "{\"description\":\"ios\",\"x-kubernetes-int-or-string\":true}"},
+	{"{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"string\"}],\"x-kubernetes-int-or-string\":"
+	 "true}",
+	 "{\"x-kubernetes-int-or-string\":true}"},
+	{"{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true,\"properties\":{\"x\":"
+	 "{\"type\":\"string\"}},\"required\":[\"x\"],\"description\":\"p\"}",
+	 "{\"description\":\"p\",\"required\":[\"x\"],\"x-kubernetes-preserve-unknown-fields\":"
+	 "true}"},
+	{"{\"x-kubernetes-preserve-unknown-fields\":true}",
+	 "{\"x-kubernetes-preserve-unknown-fields\":true}"},
+	{"{\"type\":\"array\",\"items\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-"
+	 "fields\":true}}",
+	 "{\"type\":\"array\",\"items\":{\"x-kubernetes-preserve-unknown-fields\":true}}"},
+	{"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\",\"format\":\"int32\","
+	 "\"minimum\":1,\"maximum\":9,\"multipleOf\":2}}",
+	 "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"integer\",\"format\":\"int32\","
+	 "\"maximum\":9,\"minimum\":1,\"multipleOf\":2}}"},
+	{"{\"type\":\"array\",\"minItems\":1,\"maxItems\":4,\"x-kubernetes-"
+	 "list-type\":\"map\",\"x-kubernetes-list-map-keys\":[\"k\"],\"items\":{\"type\":"
+	 "\"object\",\"required\":[\"k\"],\"properties\":{\"k\":{\"type\":\"string\",\"default\":"
+	 "\"z\"},\"v\":{\"type\":\"number\",\"exclusiveMinimum\":true,\"minimum\":0}}}}",
+	 "{\"type\":\"array\",\"maxItems\":4,\"minItems\":1,\"items\":{\"type\":\"object\","
+	 "\"required\":[\"k\"],\"properties\":{\"k\":{\"type\":\"string\"},\"v\":{\"type\":"
+	 "\"number\",\"minimum\":0,\"exclusiveMinimum\":true}}},\"x-kubernetes-list-map-keys\":["
+	 "\"k\"],\"x-kubernetes-list-type\":\"map\"}"},
+	{"{\"type\":\"object\",\"x-kubernetes-embedded-resource\":true,\"x-kubernetes-preserve-"
+	 "unknown-fields\":true}",
+	 "{\"x-kubernetes-embedded-resource\":true,\"x-kubernetes-preserve-unknown-fields\":true}"},
+	{"{\"type\":\"object\",\"properties\":{\"p\":{\"type\":\"string\"},\"q\":{\"type\":"
+	 "\"string\"}},\"oneOf\":[{\"required\":[\"p\"]},{\"required\":[\"q\"]}],\"allOf\":[{"
+	 "\"required\":[\"p\"]}],\"not\":{\"required\":[\"z\"]},\"minProperties\":1,"
+	 "\"maxProperties\":4}",
+	 "{\"type\":\"object\",\"maxProperties\":4,\"minProperties\":1,\"properties\":{\"p\":{"
+	 "\"type\":\"string\"},\"q\":{\"type\":\"string\"}}}"},
+	{"{\"type\":\"object\",\"x-kubernetes-validations\":[{\"rule\":\"true\"}],\"x-kubernetes-"
+	 "map-type\":\"atomic\",\"properties\":{\"x\":{\"type\":\"string\",\"title\":\"T\","
+	 "\"example\":\"e\",\"externalDocs\":{\"url\":\"u\"}}}}",
+	 "{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"string\",\"title\":\"T\","
+	 "\"externalDocs\":{\"url\":\"u\"},\"example\":\"e\"}},\"x-kubernetes-map-type\":"
+	 "\"atomic\",\"x-kubernetes-validations\":[{\"rule\":\"true\"}]}"},
+};
+
+static void test_openapi__swagger_says_less_of_custom_kinds(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(reduced); i++) {
+		struct error err = ERROR_INIT;
+		CLEANUP(obj_unrefp) struct obj *schema = NULL, *swagger = NULL;
+		assert_ok(json_parse(str_of(reduced[i].schema), &schema, &err), &err);
+		assert_ok(json_parse(str_of(reduced[i].swagger), &swagger, &err), &err);
+		openapi_custom_schema(schema, true);
+		CLEANUP(xfreep) char *text = json_text(schema);
+		if (!obj_equal(schema, swagger))
+			fail_msg("%s", text);
+	}
+}
+
+static void test_openapi__an_embedded_resource_has_the_fields_of_every_object(void **state)
+{
+	(void)state;
+	for (int swagger = 0; swagger < 2; swagger++) {
+		struct error err = ERROR_INIT;
+		CLEANUP(obj_unrefp) struct obj *s = NULL;
+		assert_ok(json_parse(STR("{\"type\":\"array\",\"items\":{\"type\":\"object\","
+					 "\"x-kubernetes-embedded-resource\":true,\"required\":["
+					 "\"spec\"],"
+					 "\"properties\":{\"spec\":{\"type\":\"object\"}}}}"),
+				     &s, &err),
+			  &err);
+		openapi_custom_schema(s, swagger);
+		CLEANUP(xfreep) char *required = json_text(obj_path(s, "items.required"));
+		assert_string_equal(required, "[\"spec\",\"kind\",\"apiVersion\"]");
+		assert_string_equal(obj_str(s, "items.properties.kind.type"), "string");
+		assert_string_equal(obj_str(s, "items.properties.spec.type"), "object");
+		assert_int_equal(obj_has(obj_path(s, "items.properties.metadata"), "$ref"),
+				 swagger);
+		assert_int_equal(obj_has(obj_path(s, "items.properties.metadata"), "allOf"),
+				 !swagger);
+	}
+}
+
+/* kubectl explain and apply of 1.20 to 1.28 ask for these; braces in texts once ended a definition early. */
+static void test_openapi__protobuf_has_custom_kinds(void **state)
+{
+	(void)state;
+	CLEANUP(kinds_freep) struct kinds *k = kinds_new();
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(OPENAPI_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(4096);
+	CLEANUP(obj_unrefp) struct obj *schema = NULL;
+	struct error err = ERROR_INIT;
+	assert_ok(json_parse(STR("{\"type\":\"object\",\"description\":\"a \\\"{ "
+				 "brace\\\\\",\"properties\":{"
+				 "\"gearing\":{\"type\":\"string\",\"description\":\"of }}\"}}}"),
+			     &schema, &err),
+		  &err);
+	struct kind w = widget;
+	w.openapi = pack(schema, &packed);
+	kinds_add(k, &w, leave);
+	openapi_v2_protobuf(k, &b);
+	struct str all = strbuf_str(&b);
+	assert_true(str_contains(all, STR("com.example.golden.v1.Widget")));
+	assert_true(str_contains(all, STR("com.example.golden.v1.WidgetList")));
+	assert_true(str_contains(all, STR("gearing")));
+	assert_true(str_contains(all, STR("kind: Widget}")));
+	assert_true(str_contains(all, STR("io.k8s.api.apps.v1.RollingUpdateDeployment")));
+}
+
 static void test_openapi__v2_is_json(void **state)
 {
 	(void)state;
@@ -234,6 +356,9 @@ int main(void)
 		cmocka_unit_test(test_openapi__built_in_kinds_are_described_to_the_leaves),
 		cmocka_unit_test(test_openapi__the_hash_follows_the_schema),
 		cmocka_unit_test(test_openapi__protobuf_is_well_formed),
+		cmocka_unit_test(test_openapi__swagger_says_less_of_custom_kinds),
+		cmocka_unit_test(test_openapi__an_embedded_resource_has_the_fields_of_every_object),
+		cmocka_unit_test(test_openapi__protobuf_has_custom_kinds),
 		cmocka_unit_test(test_openapi__v2_is_json),
 		cmocka_unit_test(test_openapi__index_names_every_group_version),
 		cmocka_unit_test(test_openapi__a_kind_keeps_no_tree),
