@@ -9,7 +9,7 @@
 
 #define RATIO_MAX 1100 /* more than deflate can reach: OPENAPI_BYTES_MAX is the bound */
 #define V3_REF    "#/components/schemas/"
-#define V2_REF    "#/definitions/"
+#define V2_REF    OPENAPI_V2_REF
 #define META      "io.k8s.apimachinery.pkg.apis.meta.v1."
 #define GVK_KEY   "x-kubernetes-group-version-kind"
 /* To be changed with the form of the documents: clients keep them by their hash. */
@@ -56,29 +56,6 @@ static void add_gvk(struct strbuf *b, const struct kind *k, const char *kind)
 		    k->version);
 }
 
-static const char type_properties[] =
-	"\"apiVersion\":{\"description\":\"The version of the schema of this object.\","
-	"\"type\":\"string\"},"
-	"\"kind\":{\"description\":\"The kind of this object, in CamelCase.\",\"type\":"
-	"\"string\"}";
-
-static void add_meta_ref(struct writer *w, const char *type)
-{
-	bool v2 = cstr_eq(w->ref, V2_REF);
-	strbuf_addf(w->b,
-		    "\"metadata\":{\"description\":\"Standard %s metadata.\",%s"
-		    "\"$ref\":\"%s" META "%s\"%s}",
-		    cstr_eq(type, "ListMeta") ? "list" : "object's", v2 ? "" : "\"allOf\":[{",
-		    w->ref, type, v2 ? "" : "}]");
-}
-
-void openapi_object_properties(bool swagger, struct strbuf *b)
-{
-	struct writer w = {b, swagger ? V2_REF : V3_REF};
-	strbuf_addf(b, "%s,", type_properties);
-	add_meta_ref(&w, "ObjectMeta");
-}
-
 static struct obj *schema_of(const struct kind *k)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(OPENAPI_BYTES_MAX);
@@ -94,7 +71,7 @@ static void add_custom_schema(struct writer *w, const struct kind *k)
 {
 	CLEANUP(obj_unrefp) struct obj *openapi = schema_of(k);
 	if (openapi)
-		openapi_custom_schema(openapi, cstr_eq(w->ref, V2_REF));
+		openapi_custom_schema(openapi, w->ref);
 	strbuf_addc(w->b, '{');
 	OBJ_EACH (it, openapi) {
 		if (cstr_eq(it.key, "properties") || cstr_eq(it.key, "type"))
@@ -104,8 +81,8 @@ static void add_custom_schema(struct writer *w, const struct kind *k)
 		json_print(it.value, w->b);
 		strbuf_addc(w->b, ',');
 	}
-	strbuf_addf(w->b, "\"type\":\"object\",\"properties\":{%s,", type_properties);
-	add_meta_ref(w, "ObjectMeta");
+	strbuf_adds(w->b, "\"type\":\"object\",\"properties\":{");
+	openapi_own_properties(w->ref, "ObjectMeta", w->b);
 	OBJ_EACH (it, obj_get(openapi, "properties")) {
 		if (cstr_eq(it.key, "apiVersion") || cstr_eq(it.key, "kind") ||
 		    cstr_eq(it.key, "metadata"))
@@ -136,9 +113,9 @@ static void add_builtin_schema(struct writer *w, const struct kind *k)
 	}
 	strbuf_addf(w->b,
 		    "{\"description\":\"%s of the group %s, stored as it is sent.\",\"type\":"
-		    "\"object\",\"properties\":{%s,",
-		    k->kind, k->group[0] ? k->group : "core", type_properties);
-	add_meta_ref(w, "ObjectMeta");
+		    "\"object\",\"properties\":{",
+		    k->kind, k->group[0] ? k->group : "core");
+	openapi_own_properties(w->ref, "ObjectMeta", w->b);
 	openapi_builtin_properties(k, w->b);
 	strbuf_adds(w->b, "},\"x-kubernetes-preserve-unknown-fields\":true");
 }
@@ -158,12 +135,12 @@ static void add_schemas(struct writer *w, const struct kind *k)
 	add_schema_name(w->b, k, k->list_kind);
 	strbuf_addf(w->b,
 		    "\":{\"description\":\"%s is a list of %s\",\"type\":\"object\",\"required\":["
-		    "\"items\"],\"properties\":{%s,\"items\":{\"description\":\"List of %s.\","
+		    "\"items\"],\"properties\":{\"items\":{\"description\":\"List of %s.\","
 		    "\"type\":\"array\",\"items\":",
-		    k->list_kind, k->kind, type_properties, k->plural);
+		    k->list_kind, k->kind, k->plural);
 	add_ref(w, k, k->kind);
 	strbuf_adds(w->b, "},");
-	add_meta_ref(w, "ListMeta");
+	openapi_own_properties(w->ref, "ListMeta", w->b);
 	strbuf_adds(w->b, "},\"" GVK_KEY "\":[");
 	add_gvk(w->b, k, k->list_kind);
 	strbuf_adds(w->b, "]}");

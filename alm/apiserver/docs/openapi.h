@@ -14,6 +14,7 @@
 #include "alm/obj/schema/api_types.h"
 
 #define OPENAPI_BYTES_MAX ((size_t)64 << 20)
+#define OPENAPI_V2_REF    "#/definitions/" /* the prefix of references in swagger */
 
 /* Changes exactly when the document of the group and version may change. */
 void openapi_hash(struct kinds *k, const char *group, const char *version, char out[SHA256_HEX]);
@@ -35,9 +36,9 @@ void openapi_common_schemas(const char *ref, struct strbuf *b);
 void openapi_v2_definitions(struct kinds *k, struct strbuf *b);
 /* Makes of a schema of a CRD, changed in place, what the documents say: an embedded resource has the fields of every object;
  * swagger has no defaults and no logic, what may be null has no type there, and what keeps unknown fields lists none. */
-void openapi_custom_schema(struct obj *schema, bool swagger);
-/* apiVersion, kind and metadata, as members. */
-void openapi_object_properties(bool swagger, struct strbuf *b);
+void openapi_custom_schema(struct obj *schema, const char *ref);
+/* apiVersion, kind and metadata, ObjectMeta or ListMeta, as members. */
+void openapi_own_properties(const char *ref, const char *meta, struct strbuf *b);
 bool openapi_is_common(const char *name);
 /* The properties of a built-in kind without a type (AuditRecord) beside apiVersion, kind and
  * metadata, each with a comma before it. */

@@ -20,7 +20,7 @@ static void reduce(struct obj *schema, bool open)
 		obj_del(schema, typed[i]);
 }
 
-static void embed(struct obj *schema, bool swagger)
+static void embed(struct obj *schema, const char *ref)
 {
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(STRBUF_SMALL);
 	CLEANUP(obj_unrefp) struct obj *fields = NULL;
@@ -28,7 +28,7 @@ static void embed(struct obj *schema, bool swagger)
 	const struct obj *required = obj_get(schema, "required");
 	struct obj *all = required ? obj_copy_list(required) : obj_list();
 	strbuf_addc(&text, '{');
-	openapi_object_properties(swagger, &text);
+	openapi_own_properties(ref, "ObjectMeta", &text);
 	strbuf_addc(&text, '}');
 	if (json_parse(strbuf_str(&text), &fields, &err) == 0)
 		OBJ_EACH (it, fields)
@@ -39,8 +39,9 @@ static void embed(struct obj *schema, bool swagger)
 }
 
 /* NOLINTBEGIN(misc-no-recursion): as deep as JSON is read */
-void openapi_custom_schema(struct obj *schema, bool swagger)
+void openapi_custom_schema(struct obj *schema, const char *ref)
 {
+	bool swagger = cstr_eq(ref, OPENAPI_V2_REF);
 	static const char *const inner[] = {"items", "additionalProperties"};
 	bool open = obj_is_true(obj_get(schema, OPEN));
 	if (swagger)
@@ -48,12 +49,12 @@ void openapi_custom_schema(struct obj *schema, bool swagger)
 	for (size_t i = 0; i < ARRAY_LEN(inner); i++) {
 		struct obj *sub = obj_get_mut(schema, inner[i]);
 		if (obj_type(sub) == OBJ_MAP)
-			openapi_custom_schema(sub, swagger);
+			openapi_custom_schema(sub, ref);
 	}
 	struct obj *properties = obj_get_mut(schema, "properties");
 	OBJ_EACH (it, properties)
-		openapi_custom_schema(obj_get_mut(properties, it.key), swagger);
+		openapi_custom_schema(obj_get_mut(properties, it.key), ref);
 	if (obj_is_true(obj_get(schema, EMBEDDED)) && !(swagger && open))
-		embed(schema, swagger);
+		embed(schema, ref);
 }
 /* NOLINTEND(misc-no-recursion) */

@@ -180,3 +180,17 @@ void openapi_builtin_properties(const struct kind *k, struct strbuf *b)
 		add_property(p, "", b);
 	}
 }
+
+void openapi_own_properties(const char *ref, const char *meta, struct strbuf *b)
+{
+	bool v2 = cstr_eq(ref, OPENAPI_V2_REF);
+	strbuf_addf(
+		b,
+		"\"apiVersion\":{\"description\":\"The version of the schema of this "
+		"object.\"," STR_TYPE
+		"},\"kind\":{\"description\":\"The kind of this object, in CamelCase.\"," STR_TYPE
+		"},\"metadata\":{\"description\":\"Standard %s metadata.\",%s"
+		"\"$ref\":\"%s" META "%s\"%s}",
+		cstr_eq(meta, "ListMeta") ? "list" : "object's", v2 ? "" : "\"allOf\":[{", ref,
+		meta, v2 ? "" : "}]");
+}
