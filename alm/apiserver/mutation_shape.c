@@ -1,4 +1,5 @@
 /* mutation_shape: what a client sent, made an object of its kind, and what is found on the way. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "alm/apiserver/converting.h"
@@ -126,6 +127,11 @@ static int check_type(struct mutation *m, struct error *err)
 	return 0;
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /* Of a built-in kind, by the table of its types. */
 static int shape_builtin(struct mutation *m, struct error *err)
 {
@@ -135,7 +141,10 @@ static int shape_builtin(struct mutation *m, struct error *err)
 	enum api_dialect how = m->is_apply || m->strategic ? API_UNSTRUCTURED
 			       : patched                   ? API_JSON_SORTED
 							   : API_JSON_TEXT;
-	return t ? api_decode(t, how, m->after, unknown_field, m, err) : 0;
+	int rc = t ? api_decode(t, how, m->after, unknown_field, m, err) : 0;
+	if (how == API_JSON_SORTED)
+		qsort(m->findings.items, m->findings.n, sizeof(*m->findings.items), by_text);
+	return rc;
 }
 
 int mutation_shape(struct mutation *m, struct error *err)

@@ -9,6 +9,8 @@
 #include "alm/apiserver/kinds/status_check.h"
 #include "alm/apiserver/kinds/storage_check.h"
 #include "alm/apiserver/object_meta.h"
+#include "alm/base/strbuf.h"
+#include "alm/obj/json.h"
 
 #define REQUESTS_MAX 32
 #define FIRST_MAX    8
@@ -295,9 +297,21 @@ void check_device_template(struct field_errors *e, const struct obj *o)
 	check_claim(e, "spec.spec.devices", obj_path(o, "spec.spec.devices"));
 }
 
+/* Without metadata that say nothing, which a template may have or not. */
+static struct obj *told_spec(const struct obj *o)
+{
+	const struct obj *spec = obj_get(o, "spec");
+	struct obj *copy = spec ? obj_copy_shallow(spec) : NULL;
+	if (copy && !obj_len(obj_get(copy, "metadata")))
+		obj_del(copy, "metadata");
+	return copy;
+}
+
 void device_claim_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
-	check_kept(e, "spec", o, before);
+	CLEANUP(obj_unrefp) struct obj *is = told_spec(o), *was = told_spec(before);
+	if (!is != !was || (is && !obj_equal(is, was)))
+		check_invalid(e, "spec", obj_get(o, "spec"), "field is immutable");
 }
 
 /* --- APIServices --- */
@@ -313,6 +327,15 @@ static void check_priority(struct field_errors *e, const struct obj *o, const ch
 					(long long)most));
 }
 
+/* Of a text in base64. */
+static size_t bytes_of(struct str s)
+{
+	size_t n = s.len / 4 * 3;
+	for (size_t i = 1; i <= 2 && i <= s.len; i++)
+		n -= s.ptr[s.len - i] == '=';
+	return n;
+}
+
 void check_api_service(struct field_errors *e, const struct obj *o)
 {
 	const char *group = check_text(o, "spec.group"), *version = check_text(o, "spec.version");
@@ -322,11 +345,13 @@ void check_api_service(struct field_errors *e, const struct obj *o)
 	bool insecure = obj_flag(o, "spec.insecureSkipTLSVerify", false);
 	bool has_bundle = obj_as_str(bundle).len;
 	int64_t n = 443;
+	CLEANUP(strbuf_release) struct strbuf quoted = STRBUF_INIT(FIELD_ERRORS_BYTES_MAX);
+	json_quote(str_of(name), &quoted);
 	if (strcmp(check_text(o, "metadata.name"), name) != 0)
 		check_invalid_text(e, "metadata.name", check_text(o, "metadata.name"),
 				   arena_fmt(e->arena,
-					     "must be `spec.version+\".\"+spec.group`: \"%s\"",
-					     name));
+					     "must be `spec.version+\".\"+spec.group`: %s",
+					     quoted.buf));
 	if (!*group && strcmp(version, "v1") != 0)
 		check_required(e, "spec.group",
 			       "only v1 may have an empty group and it better be legacy kube");
@@ -338,7 +363,7 @@ void check_api_service(struct field_errors *e, const struct obj *o)
 		if (has_bundle)
 			check_invalid_text(
 				e, "spec.caBundle",
-				arena_fmt(e->arena, "%zu bytes", obj_as_str(bundle).len / 4 * 3),
+				arena_fmt(e->arena, "%zu bytes", bytes_of(obj_as_str(bundle))),
 				"local APIServices may not have a caBundle");
 		if (insecure)
 			check_invalid(e, "spec.insecureSkipTLSVerify",

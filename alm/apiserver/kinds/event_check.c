@@ -94,8 +94,11 @@ static void check_modern(const struct event *v)
 	}
 }
 
+/* A struct of which nothing is said is as one that is missing. */
 static bool same(const struct obj *a, const struct obj *b)
 {
+	a = obj_type(a) == OBJ_MAP && !obj_len(a) ? NULL : a;
+	b = obj_type(b) == OBJ_MAP && !obj_len(b) ? NULL : b;
 	return (!a && !b) || (a && b && obj_equal(a, b));
 }
 

@@ -15,6 +15,7 @@ enum rule {
 	ONE_OF,        /* of the words, divided by blanks */
 	ONE_OF_NEEDED, /* the same, and an empty one is missing */
 	NEEDED,        /* the same, and it has to be there */
+	SAID,          /* one of the words, of which nothing is none */
 	COUNT,         /* at least zero */
 	SUBDOMAIN,     /* a name of another object */
 	NAMED,         /* the same, which is not empty if it is there */
@@ -70,7 +71,7 @@ static const struct field_rule {
 	{"jobs.batch", "spec.completionMode", ONE_OF, "NonIndexed Indexed"},
 	{"ingresses.networking.k8s.io", "spec.tls[].secretName", SUBDOMAIN, NULL},
 	{"ingresses.networking.k8s.io", "spec.ingressClassName", SUBDOMAIN, NULL},
-	{"apiservices.apiregistration.k8s.io", "status.conditions[].status", ONE_OF, "True False Unknown"},
+	{"apiservices.apiregistration.k8s.io", "status.conditions[].status", SAID, "True False Unknown"},
 	{"leases.coordination.k8s.io", "spec.leaseTransitions", COUNT, NULL},
 	{"endpointslices.discovery.k8s.io", "endpoints[].hints.forZones[].name", LABEL_VALUE, NULL},
 	{"endpointslices.discovery.k8s.io", "endpoints[].hints.forNodes[].name", NODE, NULL},
@@ -167,6 +168,9 @@ static void judge(struct field_errors *e, const struct field_rule *f, const char
 			check_required(e, path, NULL);
 		else if (v)
 			check_word(e, path, text, f->words);
+		break;
+	case SAID:
+		check_word(e, path, text ? text : "", f->words);
 		break;
 	case NEEDED:
 		if (text && *text)

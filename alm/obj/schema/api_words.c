@@ -57,9 +57,10 @@ static const char *shape_name(const struct api_field *f)
 	case API_STRING:
 	case API_TIME:
 	case API_MICRO_TIME:
+	case API_JSON:
+		return "v1.JSON";
 	case API_FIELDS:
 	case API_RAW:
-	case API_JSON:
 	case API_SCHEMA_OR_ARRAY:
 	case API_SCHEMA_OR_BOOL:
 	case API_SCHEMA_OR_STRINGS:

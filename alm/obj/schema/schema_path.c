@@ -114,6 +114,7 @@ static void check_texts(struct schema_checked *c, const struct obj *rule)
 			       "messageExpression must be non-empty if specified");
 }
 
+/* o NULL: paths into it lead nowhere, and nothing is said of them. */
 static void check_rule(struct schema_checked *c, const struct obj *o, const struct obj *rule)
 {
 	static const char *const reasons[] = {"FieldValueDuplicate", "FieldValueForbidden",
@@ -133,13 +134,15 @@ static void check_rule(struct schema_checked *c, const struct obj *o, const stru
 		schema_invalid(c, "fieldPath", path, "must be non-empty if specified");
 	if (has_break(obj_as_str(path)))
 		schema_invalid(c, "fieldPath", path, "must not contain line breaks");
-	if (!schema_unread(o) && !schema_at_path(o, obj_as_string(path), true, &b, a, &why))
+	if (o && !schema_at_path(o, obj_as_string(path), true, &b, a, &why))
 		schema_invalid(c, "fieldPath", path, "must be a valid path");
 }
 
 void schema_check_rule_fields(struct schema_checked *c, const struct obj *o)
 {
 	const struct obj *rules = obj_get(o, "x-kubernetes-validations");
+	if (obj_len(rules) && schema_unread(o))
+		o = NULL;
 	for (size_t i = 0; i < obj_len(rules) && !field_errors_full(c->errors); i++) {
 		size_t at = c->path.len;
 		strbuf_addf(&c->path, ".x-kubernetes-validations[%zu]", i);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "alm/base/strbuf.h"
+#include "alm/obj/gvk.h"
 #include "alm/obj/schema/schema_node.h"
 #include "alm/obj/schema/schema_scalar.h"
 
@@ -106,15 +107,64 @@ static void fail_required(struct schema_validation *v, const char *key, const ch
 	strbuf_truncate(&v->path, at);
 }
 
+static void fail_value(struct schema_validation *v, const char *key, const struct obj *value,
+		       const char *why, const char *more)
+{
+	CLEANUP(strbuf_release) struct strbuf shown = STRBUF_INIT(FIELD_ERRORS_BYTES_MAX);
+	if (!validation_fail(v))
+		return;
+	size_t at = push(v, key);
+	go_bad_value(value, &shown);
+	field_errors_add(v->errors, FIELD_INVALID, validation_at(v), "Invalid value: %s: %s%s",
+			 shown.buf, why, more);
+	strbuf_truncate(&v->path, at);
+}
+
+/* A kind is a name, but for its case. */
+static const char *kind_fault(struct str kind)
+{
+	char lower[GVK_NAME_MAX];
+	if (kind.len > sizeof(lower))
+		return "must be no more than 63 characters";
+	for (size_t i = 0; i < kind.len; i++)
+		lower[i] = char_lower(kind.ptr[i]);
+	return name_fault(NAME_DNS1035_LABEL, (struct str){lower, kind.len});
+}
+
 static void check_embedded(struct schema_validation *v, const struct obj *o)
 {
 	static const char *const names[] = {"apiVersion", "kind"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const struct obj *value = obj_get(o, names[i]);
+		struct str text = obj_as_str(value), first, rest;
+		const char *fault = i == 1 && text.len ? kind_fault(text) : NULL;
 		if (!value)
 			fail_required(v, names[i], "");
-		else if (obj_as_str(value).len == 0)
-			fail_required(v, names[i], "must not be empty");
+		else if (obj_type(value) != OBJ_STRING)
+			fail_value(v, names[i], value, "must be a string", "");
+		else if (!text.len)
+			fail_value(v, names[i], value, "must not be empty", "");
+		else if (fault)
+			fail_value(v, names[i], value,
+				   "may have mixed case, but should otherwise match: ", fault);
+		else if (i == 0 && str_cut(text, '/', &first, &rest) &&
+			 str_find_char(rest, '/') >= 0)
+			fail_value(v, names[i], value,
+				   "unexpected GroupVersion string: ", obj_as_string(value));
+	}
+}
+
+static void check_members(struct schema_validation *v, const struct schema *s, const struct obj *o)
+{
+	OBJ_EACH (it, o) {
+		const struct schema *child = schema_field(s, it.key);
+		if (!child)
+			continue;
+		if (validation_is_done(v))
+			return;
+		size_t at = push(v, it.key);
+		check_node(v, child, it.value);
+		strbuf_truncate(&v->path, at);
 	}
 }
 
@@ -131,23 +181,13 @@ static void check_map(struct schema_validation *v, const struct schema *s, const
 	}
 	if (!validation_spend(v, s->n_required * VALIDATION_VALUE_STEPS))
 		return;
+	if (s->properties || s->additional)
+		check_members(v, s, o);
 	for (size_t i = 0; i < s->n_required; i++)
 		if (!obj_has(o, s->required[i]))
 			fail_required(v, s->required[i], "");
 	if (s->embedded)
 		check_embedded(v, o);
-	if (!s->properties && !s->additional)
-		return;
-	OBJ_EACH (it, o) {
-		const struct schema *child = schema_field(s, it.key);
-		if (!child)
-			continue;
-		if (validation_is_done(v))
-			return;
-		size_t at = push(v, it.key);
-		check_node(v, child, it.value);
-		strbuf_truncate(&v->path, at);
-	}
 }
 
 static bool branch_holds(struct schema_validation *v, const struct schema *s, const struct obj *o)
