@@ -54,11 +54,11 @@ static const char *shape_name(const struct api_field *f)
 		return "[]uint8";
 	case API_QUANTITY:
 		return "resource.Quantity";
+	case API_JSON:
+		return "v1.JSON";
 	case API_STRING:
 	case API_TIME:
 	case API_MICRO_TIME:
-	case API_JSON:
-		return "v1.JSON";
 	case API_FIELDS:
 	case API_RAW:
 	case API_SCHEMA_OR_ARRAY:

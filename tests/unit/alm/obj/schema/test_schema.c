@@ -240,7 +240,7 @@ static const struct {
 	 "Unsupported value: \"a\": supported values: \"b\""},
 	{"{\"type\":\"object\",\"x-kubernetes-embedded-resource\":true,"
 	 "\"x-kubernetes-preserve-unknown-fields\":true}",
-	 "{\"kind\":\"\",\"apiVersion\":\"v1\"}", "Required value: must not be empty"},
+	 "{\"kind\":\"\",\"apiVersion\":\"v1\"}", "Invalid value: \"\": must not be empty"},
 	{"{\"type\":\"string\",\"pattern\":\"^a$\"}", "\"b\"",
 	 "Invalid value: \"b\": x in body should match '^a$'"},
 	{"{\"type\":\"string\",\"pattern\":\"^a$\"}", "\"a\\n\"",
