@@ -44,13 +44,20 @@ static void namespace_late(struct mutation *m)
 		if (f)
 			obj_set_path(o, "spec.finalizers", obj_ref(f));
 	}
+	if (m->is_status && check_is_empty(o, "status.phase"))
+		obj_set_path(m->after, "status.phase", obj_string("Active"));
 	if (m->head)
 		return;
-	if (!obj_path(m->after, "spec.finalizers")) {
-		struct obj *list = obj_list();
-		obj_append(list, obj_string("kubernetes"));
-		obj_set_path(m->after, "spec.finalizers", list);
+	const struct obj *given = obj_path(m->after, "spec.finalizers");
+	struct obj *list = obj_list();
+	bool has = false;
+	for (size_t i = 0; i < obj_len(given); i++) {
+		has = has || cstr_eq(obj_as_string(obj_at(given, i)), "kubernetes");
+		obj_append(list, obj_ref(obj_at(given, i)));
 	}
+	if (!has)
+		obj_append(list, obj_string("kubernetes"));
+	obj_set_path(m->after, "spec.finalizers", list);
 	obj_set_path(m->after, "status.phase", obj_string("Active"));
 }
 
@@ -121,10 +128,16 @@ static void warn_of_tls(struct mutation *m)
 static void secret_validate(struct mutation *m, struct field_errors *e)
 {
 	const char *type = obj_str(m->after, "type");
+	size_t from = e->n;
 	immutable_validate(m, e);
 	if (m->head && !cstr_eq(obj_str(m->before, "type"), type))
-		field_errors_add(e, FIELD_INVALID, "type",
-				 "Invalid value: \"%s\": field is immutable", type ? type : "");
+		check_invalid_text(e, "type", type ? type : "", "field is immutable");
+	/* what may not change is told in front of what is wrong with data */
+	size_t at = from;
+	while (at > 0 && cstr_has_prefix(e->items[at - 1].path, "data["))
+		at--;
+	for (; from < e->n && !e->omitted; from++)
+		field_errors_swap(e, at++, from, from + 1);
 	if (e->n == 0)
 		warn_of_tls(m);
 }

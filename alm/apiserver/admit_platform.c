@@ -353,12 +353,20 @@ void admit_cron_validate(struct mutation *m, struct field_errors *e)
 {
 	static const char at[] = "spec.timeZone";
 	const char *is = obj_str(m->after, at), *was = obj_str(m->before, at);
+	size_t from = e->n, to = e->n;
 	if (!is || m->is_status || cstr_eq(is, was))
 		return;
 	if (!*is)
 		check_invalid_text(e, at, is, "timeZone must be nil or non-empty string");
 	else if (!has_zone(is))
 		check_invalid_text(e, at, is, arena_fmt(e->arena, "unknown time zone %s", is));
+	/* told in front of what follows it */
+	while (to > 0 && cstr_has_prefix(e->items[to - 1].path, "spec.") &&
+	       !cstr_has_prefix(e->items[to - 1].path, "spec.schedule") &&
+	       !cstr_has_prefix(e->items[to - 1].path, "spec.startingDeadlineSeconds"))
+		to--;
+	if (from < e->n)
+		field_errors_swap(e, to, from, from + 1);
 }
 
 void admit_device_validate(struct mutation *m, struct field_errors *e)

@@ -16,6 +16,22 @@
 
 #define REVISION_SHOWN_MAX 4096
 
+/* The folder of a kind in the store of a real server, of those that have another name there. */
+static const char *stored_as(const struct kind *k)
+{
+	static const struct {
+		const char *group, *plural, *folder;
+	} names[] = {
+		{"", "endpoints", "services/endpoints"},       {"", "nodes", "minions"},
+		{"", "replicationcontrollers", "controllers"}, {"", "services", "services/specs"},
+		{"networking.k8s.io", "ingresses", "ingress"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (cstr_eq(names[i].group, k->group) && cstr_eq(names[i].plural, k->plural))
+			return names[i].folder;
+	return k->plural;
+}
+
 static int check_identity(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
@@ -35,6 +51,7 @@ static int check_identity(struct mutation *m, struct error *err)
 		return 0;
 	}
 	const char *at = *m->ns ? arena_fmt(r->arena, "%s/%s", m->ns, m->name) : m->name;
+	const char *plural = stored_as(m->kind);
 	bool grouped = m->kind->flags & KIND_CUSTOM || cstr_eq(m->kind->group, CRD_GROUP) ||
 		       cstr_eq(m->kind->group, "apiregistration.k8s.io");
 	return fail_conflict(r, m->name, err,
@@ -42,8 +59,8 @@ static int check_identity(struct mutation *m, struct error *err)
 			     "ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
 			     "precondition: %s, UID in object meta: %s",
 			     m->opt.dry_run ? "" : "/registry", grouped ? "/" : "",
-			     grouped ? arena_fmt(r->arena, "%s/%s", m->kind->group, m->kind->plural)
-				     : arena_fmt(r->arena, "/%s", m->kind->plural),
+			     grouped ? arena_fmt(r->arena, "%s/%s", m->kind->group, plural)
+				     : arena_fmt(r->arena, "/%s", plural),
 			     at, uid, real);
 }
 
@@ -64,7 +81,7 @@ static int check_revision(struct mutation *m, struct error *err)
 {
 	const char *rv = meta_resource_version(m->after);
 	if (!rv || !*rv || cstr_eq(rv, "0")) {
-		if (!m->is_put || (m->kind->flags & KIND_UNCONDITIONAL_UPDATE))
+		if ((!m->is_put && (!rv || *rv)) || (m->kind->flags & KIND_UNCONDITIONAL_UPDATE))
 			return 0;
 		return fail_invalid_one(m->r, m->kind->group, m->kind->plural, m->name,
 					FIELD_INVALID, "metadata.resourceVersion", err,

@@ -52,15 +52,19 @@ int patching_type(struct request *r, enum patch_type *ret, struct error *err)
 /* The merge key of a list of a built-in kind, from the table of its types. */
 static const char *merge_key(const void *arg, const char *path)
 {
-	const struct api_type *t = arg;
+	const struct api_type *t = arg, *last = NULL;
 	const struct api_field *f = NULL;
 	struct str rest = str_of(path), name;
 	while (str_next(&rest, '.', &name)) {
 		CLEANUP(xfreep) char *text = str_dup(name);
+		last = t;
 		f = t ? api_find(t, text, NULL) : NULL;
 		t = f && !(f->marks & API_MAP) ? api_struct_of(f) : NULL;
 	}
-	return f && f->flags & API_MERGE ? api_text(f->merge_key) : NULL;
+	bool replaced = f && last &&
+			cstr_eq(api_text(last->name), "policy.v1.PodDisruptionBudgetSpec") &&
+			cstr_eq(api_text(f->name), "selector"); /* patchStrategy: replace */
+	return f && (f->flags & API_MERGE || replaced) ? api_text(f->merge_key) : NULL;
 }
 
 static int parse_patch(struct request *r, struct findings *f, struct obj **ret, struct error *err)

@@ -164,7 +164,7 @@ static const struct {
 	{"", "resourcequotas", {"spec"}, quota_check_spec, quota_check_kept, 0},
 	{"", "secrets", {"data", "type"}, secret, NULL, 0},
 	{"apiregistration.k8s.io", "apiservices", {"spec"}, check_api_service, NULL, 0},
-	{"apps", "controllerrevisions", {"data", "revision"}, check_revision, revision_kept, KEEP_AFTER_META},
+	{"apps", "controllerrevisions", {"data", "revision"}, check_revision, revision_kept, 0},
 	{"apps", "daemonsets", {"spec"}, check_daemon_set, selector_kept, KEEP_FIRST},
 	{"apps", "deployments", {"spec"}, check_deployment, selector_kept, 0},
 	{"apps", "replicasets", {"spec"}, check_replica_set, selector_kept, 0},

@@ -179,8 +179,6 @@ void priority_class_kept(struct field_errors *e, const struct obj *o, const stru
 void check_revision(struct field_errors *e, const struct obj *o)
 {
 	const struct obj *data = obj_get(o, "data");
-	if (e->n && cstr_eq(e->items[e->n - 1].path, "data"))
-		return;
 	check_at_least(e, "revision", obj_get(o, "revision"), 0);
 	if (obj_type(data) <= OBJ_NULL)
 		check_required(e, "data", "data is mandatory");
@@ -190,7 +188,13 @@ void check_revision(struct field_errors *e, const struct obj *o)
 
 void revision_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
+	bool has = e->n > 0 && cstr_eq(e->items[e->n - 1].path, "data");
+	struct field_error last = e->items[has ? e->n - 1 : 0];
+	e->n -= has;
+	size_t from = e->n;
 	check_kept(e, "data", o, before);
+	if (has && e->n == from)
+		e->items[e->n++] = last;
 }
 
 /* --- keys --- */

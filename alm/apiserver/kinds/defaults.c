@@ -99,8 +99,8 @@ static const struct default_rule service_rules[] = {
 	{0},
 };
 static const struct default_rule network_rules[] = {{"spec.podSelector", "{}", NULL, NULL}, {0}};
-static const struct default_rule claim_rules[] = {{"spec.volumeMode", "\"Filesystem\"", NULL, NULL},
-						  {0}};
+static const struct default_rule claim_rules[] = {
+	{"spec", "{}", NULL, NULL}, {"spec.volumeMode", "\"Filesystem\"", NULL, NULL}, {0}};
 
 /* --- pods --- */
 
@@ -109,6 +109,9 @@ static void set_probe(struct obj *container, const char *key)
 	struct obj *probe = default_map(container, key), *http = default_map(probe, "httpGet");
 	defaults_apply(probe, probe_rules);
 	defaults_apply(http, http_rules);
+	struct obj *grpc = default_map(probe, "grpc");
+	if (grpc && default_is_absent(obj_get(grpc, "service")))
+		obj_set_str(grpc, "service", "");
 }
 
 static void set_field_ref(struct obj *of, const char *key)

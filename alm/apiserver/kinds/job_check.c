@@ -60,10 +60,13 @@ static void check_numbers(struct field_errors *e, const char *path, const struct
 static void check_completion(struct field_errors *e, const char *path, const struct obj *spec)
 {
 	static const char *const indexes[] = {"backoffLimitPerIndex", "maxFailedIndexes"};
+	static const char *const modes[] = {"NonIndexed", "Indexed", NULL};
 	const char *mode = check_text(spec, "completionMode"), *by = obj_str(spec, "managedBy");
 	bool indexed = strcmp(mode, "Indexed") == 0;
 	if (by)
 		check_domain_path(e, check_below(e, path, "managedBy"), by);
+	if (obj_has(spec, "completionMode"))
+		field_errors_one_of(e, check_below(e, path, "completionMode"), mode, modes);
 	if (indexed)
 		check_indexed(e, path, spec);
 	for (size_t i = 0; i < ARRAY_LEN(indexes); i++)
@@ -202,10 +205,17 @@ void check_cron_job(struct field_errors *e, const struct obj *o)
 {
 	static const char *const limits[] = {"spec.successfulJobsHistoryLimit",
 					     "spec.failedJobsHistoryLimit"};
+	static const char *const policies[] = {"Allow", "Forbid", "Replace", NULL};
 	const struct obj *spec = obj_path(o, "spec.jobTemplate.spec");
+	const char *policy = obj_str(o, "spec.concurrencyPolicy");
 	check_schedule(e, check_text(o, "spec.schedule"), obj_path(o, "spec.timeZone"));
 	check_at_least(e, "spec.startingDeadlineSeconds",
 		       obj_path(o, "spec.startingDeadlineSeconds"), 0);
+	size_t from = e->n;
+	if (policy) {
+		field_errors_one_of(e, "spec.concurrencyPolicy", policy, policies);
+		check_said_since(e, from, obj_path(o, "spec.concurrencyPolicy"));
+	}
 	check_spec(e, "spec.jobTemplate.spec", spec);
 	if (obj_has(spec, "selector")) {
 		check_invalid(e, "spec.jobTemplate.spec.selector", obj_get(spec, "selector"),

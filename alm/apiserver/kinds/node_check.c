@@ -33,13 +33,38 @@ static void check_taint(struct field_errors *e, const char *path, const struct o
 			key, check_text(t, "value"), effect);
 }
 
+/* Two are one of each family. */
+static void check_pair(struct field_errors *e, const struct obj *list)
+{
+	bool v6[2] = {false, false};
+	bool fault = false;
+	if (obj_len(list) < 2)
+		return;
+	for (size_t i = 0; i < obj_len(list) && !fault; i++) {
+		const char *text = obj_as_string(obj_at(list, i));
+		struct field_errors *one = ARENA_NEW(e->arena, struct field_errors);
+		field_errors_init(one, e->arena);
+		check_cidr(one, CIDRS, text, false);
+		fault = one->n > 0;
+		if (fault)
+			field_errors_add(e, FIELD_INTERNAL, CIDRS,
+					 "Internal error: invalid PodCIDRs. failed to check with "
+					 "dual stack with error:invalid CIDR[%zu]: <nil> (invalid "
+					 "CIDR address: %s)",
+					 i, text);
+		else if (i < 2)
+			v6[i] = strchr(text, ':');
+	}
+	if (fault || obj_len(list) > 2 || v6[0] == v6[1])
+		check_invalid(e, CIDRS, list,
+			      "may specify no more than one CIDR for each IP family");
+}
+
 static void check_ranges(struct field_errors *e, const struct obj *list)
 {
 	for (size_t i = 0; i < obj_len(list); i++)
 		check_cidr(e, check_at(e, CIDRS, i), obj_as_string(obj_at(list, i)), false);
-	if (obj_len(list) > 2)
-		check_invalid(e, CIDRS, list,
-			      "may specify no more than one CIDR for each IP family");
+	check_pair(e, list);
 }
 
 static void check_taints(struct field_errors *e, const struct obj *o)
@@ -70,6 +95,52 @@ void node_kept(struct field_errors *e, const struct obj *o, const struct obj *be
 	check_taints(e, o); /* an update's twice */
 	if (strcmp(check_text(o, "spec.externalID"), check_text(before, "spec.externalID")) != 0)
 		check_forbidden(e, "spec.externalID", "may not be updated");
+}
+
+/* Words that begin with a capital, and parts of them. */
+static bool is_feature(const char *name)
+{
+	struct str rest = str_of(name), part;
+	if (*name < 'A' || *name > 'Z' || name[strlen(name) - 1] == '/')
+		return false;
+	while (str_next(&rest, '/', &part)) {
+		if (!part.len)
+			return false;
+		for (size_t i = 0; i < part.len; i++)
+			if (!char_is_alnum(part.ptr[i]))
+				return false;
+	}
+	return true;
+}
+
+void check_features(struct field_errors *e, const struct obj *o)
+{
+	static const char path[] = "status.declaredFeatures";
+	const struct obj *list = obj_path(o, path);
+	size_t from = e->n;
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *name = obj_as_string(obj_at(list, i));
+		const char *next =
+			i + 1 < obj_len(list) ? obj_as_string(obj_at(list, i + 1)) : NULL;
+		if (name && !is_feature(name))
+			check_invalid_text(
+				e, check_at(e, path, i), name,
+				arena_fmt(
+					e->arena,
+					"invalid feature name %s: must start with an "
+					"UpperCamelCase "
+					"segment, with subsequent segments separated by '/' (e.g., "
+					"MyFeature or MyFeature/mySubFeature), and contain only "
+					"alphanumeric characters and slashes",
+					check_quoted(e, name)));
+		int order = name && next ? strcmp(name, next) : -1;
+		if (order == 0)
+			field_errors_add_text(e, FIELD_DUPLICATE, check_at(e, path, i + 1), next);
+		else if (order > 0)
+			check_invalid_text(e, check_at(e, path, i + 1), next,
+					   "list must be sorted alphabetically");
+	}
+	check_said_since(e, from, list);
 }
 
 void check_runtime_class(struct field_errors *e, const struct obj *o)

@@ -273,6 +273,18 @@ static void check_ports_alike(struct field_errors *e, const char *path, const st
 	}
 }
 
+/* As the limits of a container are. */
+static void check_overhead(struct field_errors *e, const char *path, const struct obj *amounts)
+{
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	size_t from = e->n;
+	if (!amounts)
+		return;
+	obj_set(o, "limits", obj_ref(amounts));
+	pod_check_resources(e, path, o, NULL, false);
+	check_said_since(e, from, amounts);
+}
+
 /* What is about the Pod as a whole. */
 static void check_pod_rest(struct field_errors *e, const char *path, const struct obj *spec)
 {
@@ -313,6 +325,8 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 	rule_check_part(e, "names", path, spec);
 	check_aliases(e, path, obj_get(spec, "hostAliases"));
 	rule_check_part(e, "last", path, spec);
+	check_overhead(e, check_below(e, path, "overhead"), obj_get(spec, "overhead"));
+	rule_check_part(e, "system", path, spec);
 	pod_check_files(e, path, spec);
 }
 

@@ -25,9 +25,8 @@ enum rule {
 	SELECTOR,
 	REQUIRED,
 	TOLERATION,
-	RESOURCES, /* names of what a container can ask for, told as limits */
-	POSITIVE,  /* the words say so */
-	LABEL,     /* a name of one part */
+	POSITIVE, /* the words say so */
+	LABEL,    /* a name of one part */
 	LABEL_VALUE,
 	CERTIFICATE,
 	OS, /* its name */
@@ -54,8 +53,7 @@ static const struct field_rule {
 	{"last", "priorityClassName", SUBDOMAIN, NULL},
 	{"last", "runtimeClassName", NAMED, NULL},
 	{"last", "preemptionPolicy", ONE_OF_NEEDED, "PreemptLowerPriority Never"},
-	{"last", "overhead", RESOURCES, NULL},
-	{"last", "os", OS, NULL},
+	{"system", "os", OS, NULL},
 }, of_kinds[] = {
 	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].type", REQUIRED, NULL},
 	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].status", NEEDED, "False True Unknown"},
@@ -68,7 +66,6 @@ static const struct field_rule {
 	{"deployments.apps", "spec.revisionHistoryLimit", COUNT, NULL},
 	{"deployments.apps", "spec.progressDeadlineSeconds", COUNT, NULL},
 	{"replicasets.apps", "spec.minReadySeconds", COUNT, NULL},
-	{"jobs.batch", "spec.completionMode", ONE_OF, "NonIndexed Indexed"},
 	{"ingresses.networking.k8s.io", "spec.tls[].secretName", SUBDOMAIN, NULL},
 	{"ingresses.networking.k8s.io", "spec.ingressClassName", SUBDOMAIN, NULL},
 	{"apiservices.apiregistration.k8s.io", "status.conditions[].status", SAID, "True False Unknown"},
@@ -95,7 +92,7 @@ static const struct {
 	{"deployments.apps", 3, {"replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas", "observedGeneration",
 		"terminatingReplicas", "collisionCount"}},
 	{"poddisruptionbudgets.policy", 0, {"disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"}},
-	{"replicasets.apps", 3, {"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"}},
+	{"replicasets.apps", 3, {"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration", "terminatingReplicas"}},
 	{"replicationcontrollers.", 3, {"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"}},
 	{"statefulsets.apps", 3, {"replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "observedGeneration", "collisionCount",
 		"availableReplicas"}},
@@ -143,13 +140,6 @@ static void check_toleration(struct field_errors *e, const char *path, const str
 	if (*effect)
 		check_word(e, check_below(e, path, "effect"), effect,
 			   "NoSchedule PreferNoSchedule NoExecute");
-}
-
-static void check_overhead(struct field_errors *e, const char *path, const struct obj *map)
-{
-	OBJ_EACH (it, map)
-		check_container_resource(e, arena_fmt(e->arena, "%s.limits[%s]", path, it.key),
-					 it.key);
 }
 
 /* v stands in path. */
@@ -207,9 +197,6 @@ static void judge(struct field_errors *e, const struct field_rule *f, const char
 		break;
 	case TOLERATION:
 		check_toleration(e, path, v);
-		break;
-	case RESOURCES:
-		check_overhead(e, path, v);
 		break;
 	case POSITIVE:
 		if (obj_as_i64(v, &n) && n <= 0)

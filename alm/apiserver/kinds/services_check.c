@@ -347,6 +347,11 @@ static void check_selector(const struct check *c)
 }
 
 /* What only a balancer of load has. */
+static bool is_balancer(const struct obj *spec)
+{
+	return cstr_eq(obj_str(spec, "type"), "LoadBalancer");
+}
+
 static void check_balancer(const struct check *c)
 {
 	static const char only[] = "may only be used when `type` is 'LoadBalancer'";
@@ -362,8 +367,24 @@ static void check_balancer(const struct check *c)
 	}
 	if (!balances && new_field(c, "allocateLoadBalancerNodePorts"))
 		check_forbidden(c->e, "spec.allocateLoadBalancerNodePorts", only);
-	if (!balances && obj_has(c->spec, "loadBalancerClass"))
-		check_forbidden(c->e, "spec.loadBalancerClass", only);
+}
+
+/* Of an update it is told twice, in front of the rest and after it. */
+static void check_balancer_class(const struct check *c)
+{
+	static const char path[] = "spec.loadBalancerClass";
+	const struct obj *is = obj_get(c->spec, "loadBalancerClass"),
+			 *was = obj_path(c->before, path);
+	bool balances = is_balancer(c->spec);
+	size_t from = c->e->n;
+	if (balances && c->before && is_balancer(obj_get(c->before, "spec")) &&
+	    (!is != !was || (is && !obj_equal(is, was))))
+		check_invalid(c->e, path, is, "may not change once set");
+	if (balances && is)
+		check_qualified(c->e, path, check_text(c->spec, "loadBalancerClass"));
+	else if (is)
+		check_forbidden(c->e, path, "may only be used when `type` is 'LoadBalancer'");
+	check_said_since(c->e, from, is);
 }
 
 static void check_traffic(const struct check *c)
@@ -421,6 +442,8 @@ void services_validate(const struct store_table *services, const struct obj *o,
 	if (!is_given(&c))
 		return;
 	check_kept_address(&c);
+	if (before)
+		check_balancer_class(&c);
 	check_ports(&c);
 	check_selector(&c);
 	check_supported(&c, "spec.sessionAffinity", obj_str(c.spec, "sessionAffinity"), affinities);
@@ -428,5 +451,6 @@ void services_validate(const struct store_table *services, const struct obj *o,
 	check_supported(&c, "spec.type", obj_str(c.spec, "type"), types);
 	check_port_pairs(&c);
 	check_balancer(&c);
+	check_balancer_class(&c);
 	check_traffic(&c);
 }

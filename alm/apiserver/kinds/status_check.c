@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/node_check.h"
 #include "alm/obj/condition.h"
 
 #define REASON_MAX  1024
@@ -180,6 +181,58 @@ static void check_pod(struct field_errors *e, const struct obj *o)
 
 /* --- Jobs --- */
 
+/* "0-3,7": what is wrong with it, of a Job of so many; NULL. */
+static const char *indexes_fault(struct field_errors *e, const char *text, int64_t completions)
+{
+	struct str rest = str_of(text), part, first, last;
+	int64_t before = -1;
+	while (*text && str_next(&rest, ',', &part)) {
+		int64_t x = 0, y = 0;
+		bool two = str_cut(part, '-', &first, &last);
+		if (two && str_find_char(last, '-') >= 0)
+			return arena_fmt(
+				e->arena,
+				"the fragment %s violates the requirement that an index "
+				"interval can have at most two parts separated by '-'",
+				check_quoted(e, arena_strndup(e->arena, part.ptr, part.len)));
+		for (int i = 0; i < (two ? 2 : 1); i++) {
+			struct str number = !two ? part : i ? last : first;
+			const char *shown =
+				check_quoted(e, arena_strndup(e->arena, number.ptr, number.len));
+			if (!str_parse_i64(number, i ? &y : &x))
+				return arena_fmt(e->arena,
+						 "cannot convert string to integer for index: %s",
+						 shown);
+			if ((i ? y : x) >= completions)
+				return arena_fmt(e->arena, "too large index: %s", shown);
+		}
+		if (two && x >= y)
+			return arena_fmt(e->arena,
+					 "non-increasing order, previous: %lld, current: %lld",
+					 (long long)x, (long long)y);
+		if (before >= 0 && before >= x)
+			return arena_fmt(e->arena,
+					 "non-increasing order, previous: %lld, current: %lld",
+					 (long long)before, (long long)x);
+		before = two ? y : x;
+	}
+	return NULL;
+}
+
+static void check_indexes(struct field_errors *e, const char *path, const char *field,
+			  const struct obj *v, const struct obj *completions)
+{
+	int64_t n = 0;
+	const char *fault = v && obj_as_string(v) && obj_as_i64(completions, &n)
+				    ? indexes_fault(e, obj_as_string(v), n)
+				    : NULL;
+	size_t from = e->n;
+	if (fault)
+		check_invalid(e, path, v,
+			      arena_fmt(e->arena, "error parsing %s: %s", field, fault));
+	check_said_since(e, from, v);
+}
+
 static void check_job_status(struct field_errors *e, const struct obj *o)
 {
 	static const char *const counts[] = {"active", "succeeded", "failed", "ready",
@@ -188,6 +241,7 @@ static void check_job_status(struct field_errors *e, const struct obj *o)
 	const struct obj *indexes = obj_get(status, "completedIndexes");
 	const struct obj *failed = obj_get(status, "failedIndexes");
 	const struct obj *ready = obj_get(status, "ready");
+	const struct obj *most = obj_path(o, "spec.completions");
 	size_t from;
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
 		const struct obj *n = obj_get(status, counts[i]);
@@ -200,6 +254,9 @@ static void check_job_status(struct field_errors *e, const struct obj *o)
 		check_invalid(e, "status.completionTime", done,
 			      "cannot set completionTime when there is no Complete=True condition");
 	check_said_since(e, from, done);
+	check_indexes(e, "status.completedIndexes", "completedIndexes", indexes, most);
+	if (obj_path(o, "spec.backoffLimitPerIndex"))
+		check_indexes(e, "status.failedIndexes", "failedIndexes", failed, most);
 	from = e->n;
 	if (obj_as_str(indexes).len && strcmp(check_text(o, "spec.completionMode"), "Indexed") != 0)
 		check_invalid(e, "status.completedIndexes", indexes,
@@ -278,6 +335,7 @@ static const struct {
 } kinds[] = {
 	{"flowschemas.flowcontrol.apiserver.k8s.io", check_types},
 	{"jobs.batch", check_job_status},
+	{"nodes.", check_features},
 	{"persistentvolumeclaims.", check_claim_status},
 	{"poddisruptionbudgets.policy", check_all},
 	{"pods.", check_pod},

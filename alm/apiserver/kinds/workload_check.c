@@ -58,7 +58,8 @@ static bool is_zero(const struct obj *v)
 
 /* --- Deployments --- */
 
-static void check_selector(struct field_errors *e, const struct obj *o, const char *kind)
+/* false: it cannot be read, and the template of most kinds is not judged. */
+static bool check_selector(struct field_errors *e, const struct obj *o, const char *kind)
 {
 	const struct obj *selector = obj_path(o, "spec.selector");
 	const struct obj *labels = obj_path(o, "spec.template.metadata.labels");
@@ -72,7 +73,7 @@ static void check_selector(struct field_errors *e, const struct obj *o, const ch
 	if (is_empty) {
 		field_errors_add(e, FIELD_INVALID, "spec.selector",
 				 "Invalid value: {}: empty selector is invalid for %s", kind);
-		return;
+		return true;
 	}
 	if (selector_from_obj(selector, &s, &ignored) < 0) {
 		CLEANUP(xfreep) char *text = json_text(selector);
@@ -81,9 +82,12 @@ static void check_selector(struct field_errors *e, const struct obj *o, const ch
 					 text);
 		else if (!cstr_eq(kind, "daemonset"))
 			check_invalid(e, "spec.selector", selector, "invalid label selector");
-	} else if (!selector_matches(s, labels))
+		return cstr_eq(kind, "daemonset");
+	}
+	if (!selector_matches(s, labels))
 		check_invalid(e, "spec.template.metadata.labels", labels,
 			      "`selector` does not match template `labels`");
+	return true;
 }
 
 /* kind: as a refusal tells it. */
@@ -143,8 +147,8 @@ static void check_deadline(struct field_errors *e, const struct obj *spec)
 void check_deployment(struct field_errors *e, const struct obj *o)
 {
 	at_least_zero(e, o, "spec.replicas");
-	check_selector(e, o, "deployment");
-	check_template(e, o, "ReplicaSet");
+	if (check_selector(e, o, "deployment"))
+		check_template(e, o, "ReplicaSet");
 	check_strategy(e, obj_path(o, "spec.strategy"));
 	check_deadline(e, obj_get(o, "spec"));
 }
@@ -152,8 +156,8 @@ void check_deployment(struct field_errors *e, const struct obj *o)
 void check_replica_set(struct field_errors *e, const struct obj *o)
 {
 	at_least_zero(e, o, "spec.replicas");
-	check_selector(e, o, "deployment"); /* sic */
-	check_template(e, o, "ReplicaSet");
+	if (check_selector(e, o, "deployment")) /* sic */
+		check_template(e, o, "ReplicaSet");
 }
 
 void check_replication_controller(struct field_errors *e, const struct obj *o)
@@ -216,7 +220,7 @@ static void check_daemon_strategy(struct field_errors *e, const struct obj *s)
 
 void check_daemon_set(struct field_errors *e, const struct obj *o)
 {
-	check_selector(e, o, "daemonset");
+	(void)check_selector(e, o, "daemonset");
 	check_template(e, o, "DaemonSet");
 	check_daemon_strategy(e, obj_path(o, "spec.updateStrategy"));
 }
@@ -276,7 +280,7 @@ void check_stateful_set(struct field_errors *e, const struct obj *o)
 	at_least_zero(e, o, "spec.ordinals.start");
 	check_said_since(e, from, obj_path(o, "spec.ordinals"));
 	check_name_rule(e, "spec.serviceName", NAME_DNS_LABEL, check_text(o, "spec.serviceName"));
-	check_selector(e, o, "statefulset");
+	bool is_read = check_selector(e, o, "statefulset");
 	for (size_t i = 0; i < obj_len(claims); i++)
 		check_claim_spec(e, arena_fmt(e->arena, "spec.volumeClaimTemplates[%zu].spec", i),
 				 obj_get(obj_at(claims, i), "spec"));
@@ -284,7 +288,8 @@ void check_stateful_set(struct field_errors *e, const struct obj *o)
 	struct obj *named = obj_keep(e->arena, obj_copy(o));
 	obj_del_path(named, "spec.template.spec.hostname");
 	obj_del_path(named, "spec.template.spec.subdomain");
-	check_template(e, named, "StatefulSet");
+	if (is_read)
+		check_template(e, named, "StatefulSet");
 }
 
 /* They may not change, so what they say is not judged again. */

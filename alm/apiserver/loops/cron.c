@@ -164,9 +164,9 @@ int cron_parse(struct str text, struct cron *ret, struct error *err)
 	struct str part;
 	size_t n = 0, fields;
 	*ret = c;
-	text = str_trim(text);
 	if (!text.len)
 		return error_set(err, E_INVALID, "empty spec string");
+	text = str_trim(text);
 	struct str rest = expanded(text);
 	if (str_has_prefix(rest, STR("@")))
 		return parse_every(rest, ret, err);

@@ -147,6 +147,7 @@ struct keyed {
 	const char *step;
 	const struct obj *item;
 	size_t index;
+	bool again; /* others have the same key: none of them is looked into */
 };
 
 static int by_step(const void *a, const void *b)
@@ -164,13 +165,15 @@ static struct keyed *keyed_items(struct walk *w, struct apply_type t, const stru
 	size_t n = 0, kept = 0;
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const struct obj *item = obj_at(list, i);
-		items[n] = (struct keyed){apply_item_step(t, item, w->a), item, i};
+		items[n] = (struct keyed){apply_item_step(t, item, w->a), item, i, false};
 		n += items[n].step != NULL;
 	}
 	qsort(items, n, sizeof(*items), by_step);
 	for (size_t i = 0; i < n; i++)
 		if (kept == 0 || strcmp(items[kept - 1].step, items[i].step) != 0)
 			items[kept++] = items[i];
+		else
+			items[kept - 1].again = true;
 	*ret_n = kept;
 	return items;
 }
@@ -187,7 +190,7 @@ static void item_fields(struct walk *w, struct apply_type t, const struct obj *l
 		if (!enter(w, items[i].step))
 			continue;
 		fieldset_insert(w->fields, w->steps, w->n);
-		if (obj_type(items[i].item) == OBJ_MAP)
+		if (obj_type(items[i].item) == OBJ_MAP && !items[i].again)
 			node_fields(w, apply_items(t), items[i].item);
 		w->n--;
 	}
@@ -230,7 +233,8 @@ static void compare_node(struct walk *w, struct apply_type t, const struct obj *
 /* The value of a field, with the struct fields that Go has and JSON left out. */
 static const struct obj *side(struct apply_type t, const struct obj *map, const char *key)
 {
-	static struct obj *empty, *null; /* immutable, for the life of the process */
+	static struct obj *empty, *null, *text, *zero,
+		*no; /* immutable, for the life of the process */
 	const struct obj *value = obj_get(map, key);
 	const struct schema *s = schema_property(t.s, key);
 	if (value || !map || obj_type(map) != OBJ_MAP || !s || !s->value_struct)
@@ -238,8 +242,24 @@ static const struct obj *side(struct apply_type t, const struct obj *map, const 
 	if (!empty) {
 		empty = obj_map();
 		null = obj_null();
+		text = obj_string("");
+		zero = obj_int(0);
+		no = obj_bool(false);
 	}
-	return s->type == SCHEMA_OBJECT ? empty : null;
+	if (s->nullable)
+		return null;
+	switch (s->type) {
+	case SCHEMA_OBJECT:
+		return empty;
+	case SCHEMA_STRING:
+		return text;
+	case SCHEMA_INTEGER:
+		return zero;
+	case SCHEMA_BOOLEAN:
+		return no;
+	default:
+		return null;
+	}
 }
 
 static void compare_field(struct walk *w, struct apply_type t, const char *key,
@@ -278,24 +298,6 @@ static void compare_maps(struct walk *w, struct apply_type t, const struct obj *
 	}
 }
 
-static void compare_lists(struct walk *w, struct apply_type t, const struct obj *before,
-			  const struct obj *after)
-{
-	size_t n, m;
-	const struct keyed *x = keyed_items(w, t, before, &n), *x_end = x + n;
-	const struct keyed *y = keyed_items(w, t, after, &m), *y_end = y + m;
-	while (x < x_end || y < y_end) {
-		int c = next_side(x < x_end ? x->step : NULL, y < y_end ? y->step : NULL);
-		if (enter(w, c <= 0 ? x->step : y->step)) {
-			compare_node(w, apply_items(t), c <= 0 ? x->item : NULL,
-				     c >= 0 ? y->item : NULL);
-			w->n--;
-		}
-		x += c <= 0;
-		y += c >= 0;
-	}
-}
-
 static void compare_leaf(struct walk *w, const struct obj *before, const struct obj *after)
 {
 	struct fieldset *into = NULL;
@@ -307,6 +309,37 @@ static void compare_leaf(struct walk *w, const struct obj *before, const struct 
 		into = w->diff.modified;
 	if (into && w->n > 0)
 		fieldset_insert(into, w->steps, w->n);
+}
+
+static void compare_lists(struct walk *w, struct apply_type t, const struct obj *before,
+			  const struct obj *after)
+{
+	size_t n, m;
+	const struct keyed *x = keyed_items(w, t, before, &n), *x_end = x + n;
+	const struct keyed *y = keyed_items(w, t, after, &m), *y_end = y + m;
+	while (x < x_end || y < y_end) {
+		int c = next_side(x < x_end ? x->step : NULL, y < y_end ? y->step : NULL);
+		bool again = (c <= 0 && x->again) || (c >= 0 && y->again);
+		if (enter(w, c <= 0 ? x->step : y->step)) {
+			if (again)
+				compare_leaf(w, c <= 0 ? x->item : NULL, c >= 0 ? y->item : NULL);
+			else
+				compare_node(w, apply_items(t), c <= 0 ? x->item : NULL,
+					     c >= 0 ? y->item : NULL);
+			w->n--;
+		}
+		x += c <= 0;
+		y += c >= 0;
+	}
+}
+
+/* Has a struct something even where JSON shows nothing? */
+static bool has_always(struct apply_type t)
+{
+	for (size_t i = 0; t.s && t.s->properties && i < t.s->n_properties; i++)
+		if (t.s->properties[i].schema->value_struct)
+			return true;
+	return false;
 }
 
 static bool has_nothing(const struct obj *o)
@@ -332,6 +365,7 @@ static void compare_node(struct walk *w, struct apply_type t, const struct obj *
 			(type == OBJ_LIST && !apply_list_is_atomic(t));
 	if (!before && !after)
 		return;
+	empty = empty && !(type == OBJ_MAP && has_always(t));
 	if (!granular || (empty && w->n > 0)) {
 		compare_leaf(w, before, after);
 		return;

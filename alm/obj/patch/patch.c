@@ -15,6 +15,12 @@
 /* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
 static struct obj *merged(const struct obj *doc, const struct obj *patch)
 {
+	if (obj_type(patch) == OBJ_LIST) { /* the maps in it have no nulls, either */
+		struct obj *list = obj_list();
+		for (size_t i = 0; i < obj_len(patch); i++)
+			obj_append(list, merged(NULL, obj_at(patch, i)));
+		return list;
+	}
 	if (obj_type(patch) != OBJ_MAP)
 		return obj_copy(patch);
 	struct obj *out = obj_map();

@@ -23,6 +23,7 @@ int patch_json(const struct obj *doc, const struct obj *operations, struct obj *
 /* The merge key of a list ("name" for containers), "" for a primitive list that merges as a set,
  * NULL for one that is replaced. path is "spec.template.spec.containers"; a list within its
  * elements is "spec.template.spec.containers.ports". arg is the caller's. */
+/* Of a map: not NULL where it is replaced as a whole. */
 typedef const char *(*patch_merge_key_fn)(const void *arg, const char *path);
 /* Directives: $patch, $retainKeys, $setElementOrder/F, $deleteFromPrimitiveList/F. E_BADREQUEST for
  * a misused directive or a list element without its merge key. */

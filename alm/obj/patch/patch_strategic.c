@@ -253,8 +253,12 @@ static int merge_member(struct merge *m, struct obj *doc, const char *name, cons
 		obj_del(doc, name);
 		return 0;
 	}
-	if (obj_type(live) == OBJ_MAP && obj_type(p) == OBJ_MAP)
-		return merge_maps(m, obj_get_mut(doc, name), p);
+	if (obj_type(live) == OBJ_MAP && obj_type(p) == OBJ_MAP) {
+		if (!m->merge_key(m->arg, m->path.buf))
+			return merge_maps(m, obj_get_mut(doc, name), p);
+		obj_set(doc, name, obj_copy(p)); /* with its nulls */
+		return 0;
+	}
 	const char *key = NULL;
 	if (obj_type(live) == OBJ_LIST && obj_type(p) == OBJ_LIST)
 		key = m->merge_key(m->arg, m->path.buf);

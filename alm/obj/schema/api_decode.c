@@ -392,6 +392,23 @@ static void unknown(struct decode *d, const struct api_place *p)
 		d->on_unknown(d->arg, path.buf);
 }
 
+/* What Go writes always, and is no pointer, is there with its zero value. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as structs are embedded */
+static void fill_struct(const struct api_type *t, struct obj *o)
+{
+	size_t n;
+	const struct api_field *fields = api_fields_of(t, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct api_field *f = &fields[i];
+		const char *name = api_text(f->name);
+		if (f->flags & API_EMBEDDED && api_struct_of(f))
+			fill_struct(api_struct_of(f), o);
+		if (!api_is_always(f) || obj_has(o, name))
+			continue;
+		obj_set(o, name, zero_of(f));
+	}
+}
+
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the object */
 static int decode_struct(struct decode *d, const struct api_place *at, const struct api_type *t,
 			 struct obj *o)
@@ -412,6 +429,7 @@ static int decode_struct(struct decode *d, const struct api_place *at, const str
 		if (!v || is_left_out(p.field, obj_get(o, it.key)))
 			obj_del(o, it.key);
 	}
+	fill_struct(t, o);
 	return 0;
 }
 

@@ -110,3 +110,11 @@ const char *api_go_name(const struct api_type *t)
 		at--;
 	return at;
 }
+
+bool api_is_always(const struct api_field *f)
+{
+	bool scalar = f->shape == API_STRING || f->shape == API_BOOL || f->shape == API_INT32 ||
+		      f->shape == API_INT64;
+	return scalar && !f->marks && f->flags & (API_REQUIRED | API_ALWAYS) &&
+	       !(f->flags & (API_OMITTED | API_EMBEDDED));
+}

@@ -37,6 +37,10 @@ MORE = ['apis.meta.v1.DeleteOptions', 'apis.meta.v1.Status', 'apis.meta.v1.ListM
 MORE_KINDS = [('authentication.k8s.io/v1beta1', 'SelfSubjectReview', 'authentication.v1beta1.SelfSubjectReview')]
 
 
+# What is empty in these the server fills in, so nobody sees it.
+FILLED = ('batch.v1.PodFailurePolicyOnPodConditionsPattern', 'flowcontrol.v1.FlowSchemaSpec', 'flowcontrol.v1.QueuingConfiguration', 'rbac.v1.RoleRef')
+
+
 def short(name):
     for prefix, to in PREFIXES:
         if name.startswith(prefix):
@@ -131,7 +135,8 @@ def main():
             if required:
                 row.append('required')
             plural, is_time = '[]' in marks or '{}' in marks, of in ('Time', 'MicroTime')
-            if (name, key) in always and (is_time or plural and not required):
+            plain = not marks and of in ('string', 'int32', 'int64', 'bool')
+            if (name, key) in always and name not in FILLED and (is_time or (plural or plain) and not required):
                 row.append('always')
             if required and plural and (name, key) not in always and name in fields:
                 row.append('omitted')

@@ -103,14 +103,15 @@ static bool is_required_text(const struct api_field *f)
 		(f->number == 1 && strcmp(api_text(f->name), "name") == 0));
 }
 
-static struct schema *required_text(void)
+static struct schema *required_text(bool always)
 {
-	static struct schema *node;
-	if (!node) {
-		node = new_node(SCHEMA_STRING);
-		node->default_value = obj_string("");
+	static struct schema *nodes[2];
+	if (!nodes[always]) {
+		nodes[always] = new_node(SCHEMA_STRING);
+		nodes[always]->default_value = obj_string("");
+		nodes[always]->value_struct = always;
 	}
-	return node;
+	return nodes[always];
 }
 
 static struct schema *field_node(const struct api_field *f)
@@ -129,18 +130,19 @@ static struct schema *field_node(const struct api_field *f)
 		return s;
 	}
 	if (is_required_text(f))
-		return required_text();
+		return required_text(api_is_always(f));
 	struct schema *plain = element_node(f);
 	bool is_time = f->shape == API_TIME || f->shape == API_MICRO_TIME;
 	bool always = (f->shape == API_STRUCT && !(f->marks & API_POINTER)) ||
-		      (is_time && f->flags & API_ALWAYS);
+		      (is_time && f->flags & API_ALWAYS) || api_is_always(f);
+	bool granular = strcmp(api_text(f->name), "claimRef") == 0; /* the one reference that is */
 	const char *json = api_text(f->default_json);
-	if (!always && !(f->flags & API_ATOMIC) && !*json)
+	if (!always && !(f->flags & API_ATOMIC) && !*json && !granular)
 		return plain;
 	s = ARENA_NEW(types_arena, struct schema);
 	*s = *plain;
 	s->value_struct = always;
-	s->map_atomic = plain->map_atomic || f->flags & API_ATOMIC;
+	s->map_atomic = !granular && (plain->map_atomic || f->flags & API_ATOMIC);
 	struct error err;
 	struct obj *value = NULL;
 	if (*json && json_parse(str_of(json), &value, &err) == 0)
@@ -173,6 +175,12 @@ static struct schema *struct_node(const struct api_type *t)
 	map_set(types, name, s);
 	s->map_atomic = t->flags & API_ATOMIC;
 	add_fields(s, t);
+	if (strcmp(name, "core.v1.TypedObjectReference") ==
+	    0) { /* a pointer that is always written */
+		struct schema *group = new_node(SCHEMA_STRING);
+		group->value_struct = group->nullable = true;
+		schema_set_property(types_arena, s, "apiGroup", group);
+	}
 	return s;
 }
 /* NOLINTEND(misc-no-recursion) */

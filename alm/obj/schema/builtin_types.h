@@ -5,7 +5,7 @@
  *
  * A "value struct" is a field that Go's type always has, as spec or resources: where its parent is,
  * it is, even if JSON leaves it out (schema_node.h). managedFields shows the difference: f:spec of
- * a built-in has no ".".
+ * a built-in has no ".". So is a text, a number or a boolean that Go writes always: "", 0 or false where JSON leaves it out.
  */
 #ifndef ALM_OBJ_SCHEMA_BUILTIN_TYPES_H
 #define ALM_OBJ_SCHEMA_BUILTIN_TYPES_H

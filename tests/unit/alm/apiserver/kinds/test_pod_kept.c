@@ -86,7 +86,7 @@ static void test_pod_kept__an_image_changes_and_is_one(void **state)
 	assert_string_equal(told("", "", "j", false, a), "");
 	/* it is no name of an image, so it is pulled otherwise */
 	assert_string_equal(told("", "", " j", false, a), "spec.containers[0].image spec");
-	assert_string_equal(told("", "", "", false, a), "spec.containers[0].image");
+	assert_string_equal(told("", "", "", false, a), "spec.containers[0].image spec");
 }
 
 static void test_pod_kept__defaults_that_came_later_are_no_change(void **state)
