@@ -137,10 +137,9 @@ static void selector_kept(struct field_errors *e, const struct obj *o, const str
 /* In which order an update is judged. */
 enum order {
 	CHECK_FIRST,
-	KEEP_FIRST,      /* what may not change is told in front of what is wrong */
-	KEEP_AFTER_META, /* the same, and behind all that is said of the metadata */
-	KEEP_ALONE,      /* of an update nothing else is judged */
-	CHECK_TWICE      /* the real server does, so each cause stands twice */
+	KEEP_FIRST, /* what may not change is told in front of what is wrong */
+	KEEP_ALONE, /* of an update nothing else is judged */
+	CHECK_TWICE /* the real server does, so each cause stands twice */
 };
 
 /* clang-format off */
