@@ -142,6 +142,19 @@ static void check_toleration(struct field_errors *e, const char *path, const str
 			   "NoSchedule PreferNoSchedule NoExecute");
 }
 
+static void check_choice(struct field_errors *e, const struct field_rule *f, const char *path,
+			 const struct obj *v)
+{
+	const char *text = obj_as_string(v);
+	bool empty = !text || !*text;
+	if (empty && (f->rule == NEEDED || (v && f->rule == ONE_OF_NEEDED)))
+		check_required(e, path, NULL);
+	else if (f->rule == SAID)
+		check_word(e, path, empty ? "" : text, f->words);
+	else if (v)
+		check_word(e, path, text, f->words);
+}
+
 /* v stands in path. */
 static void judge(struct field_errors *e, const struct field_rule *f, const char *path,
 		  const struct obj *v)
@@ -150,23 +163,10 @@ static void judge(struct field_errors *e, const struct field_rule *f, const char
 	int64_t n = 0;
 	switch (f->rule) {
 	case ONE_OF:
-		if (v)
-			check_word(e, path, text, f->words);
-		break;
 	case ONE_OF_NEEDED:
-		if (v && !*(text ? text : ""))
-			check_required(e, path, NULL);
-		else if (v)
-			check_word(e, path, text, f->words);
-		break;
 	case SAID:
-		check_word(e, path, text ? text : "", f->words);
-		break;
 	case NEEDED:
-		if (text && *text)
-			check_word(e, path, text, f->words);
-		else
-			check_required(e, path, NULL);
+		check_choice(e, f, path, v);
 		break;
 	case COUNT:
 		check_at_least(e, path, v, 0);
