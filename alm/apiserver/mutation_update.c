@@ -81,7 +81,7 @@ static int check_revision(struct mutation *m, struct error *err)
 {
 	const char *rv = meta_resource_version(m->after);
 	if (!rv || !*rv || cstr_eq(rv, "0")) {
-		if ((!m->is_put && (!rv || *rv)) || (m->kind->flags & KIND_UNCONDITIONAL_UPDATE))
+		if ((!m->is_put && !rv) || (m->kind->flags & KIND_UNCONDITIONAL_UPDATE))
 			return 0;
 		return fail_invalid_one(m->r, m->kind->group, m->kind->plural, m->name,
 					FIELD_INVALID, "metadata.resourceVersion", err,

@@ -16,7 +16,7 @@ void crd_default(struct obj *o)
 	struct obj *spec = obj_get_mut(o, "spec");
 	struct obj *names = obj_get_mut(spec, "names");
 	const char *kind = obj_str(names, "kind");
-	if (obj_type(names) == OBJ_MAP && kind) {
+	if (obj_type(names) == OBJ_MAP && kind && *kind) {
 		if (!obj_str(names, "singular")) {
 			CLEANUP(xfreep) char *lower = xstrdup(kind);
 			for (char *p = lower; *p; p++)

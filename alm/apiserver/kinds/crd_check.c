@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/field_error.h"
 #include "alm/obj/gvk.h"
@@ -107,6 +108,7 @@ void crd_check_scale(const struct obj *version, const char *at, struct field_err
 					  : "must be a simple json path starting with .");
 }
 
+/* Is it one, if it is there? */
 static void check_name(const char *field, const char *name, bool is_mixed, struct field_errors *e)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
@@ -116,10 +118,11 @@ static void check_name(const char *field, const char *name, bool is_mixed, struc
 	for (char *p = lower; is_mixed && *p; p++)
 		*p = char_lower(*p);
 	const char *fault = name_fault(NAME_DNS1035_LABEL, str_of(lower));
+	if (fault && is_mixed)
+		fault = arena_fmt(e->arena, "may have mixed case, but should otherwise match: %s",
+				  fault);
 	if (fault)
-		field_errors_add(
-			e, FIELD_INVALID, field, "Invalid value: \"%s\": %s%s", name,
-			is_mixed ? "may have mixed case, but should otherwise match: " : "", fault);
+		check_invalid_text(e, field, name, fault);
 }
 
 static void check_name_list(const struct obj *names, const char *path, const char *member,
@@ -128,8 +131,12 @@ static void check_name_list(const struct obj *names, const char *path, const cha
 	const struct obj *list = obj_get(names, member);
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
-		check_name(arena_fmt(a, "%s.%s[%zu]", path, member, i),
-			   obj_as_string(obj_at(list, i)), false, e);
+		const char *at = arena_fmt(a, "%s.%s[%zu]", path, member, i);
+		const char *name = obj_as_string(obj_at(list, i));
+		if (name && *name)
+			check_name(at, name, false, e);
+		else
+			check_invalid_text(e, at, "", name_fault(NAME_DNS1035_LABEL, STR("")));
 	}
 }
 

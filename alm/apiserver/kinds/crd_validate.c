@@ -268,7 +268,7 @@ static void check_versions(const struct obj *o, const struct obj *before, struct
 				       NULL);
 	}
 	check_each_version(e, list, obj_path(before, "spec.versions"), &c, known);
-	if (obj_len(list))
+	if (!check_is_empty(first, "name"))
 		check_version_name(e, "spec.version", check_text(first, "name"));
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (check_is_empty(obj_path(o, "spec.names"), names[i]))

@@ -258,6 +258,8 @@ void check_entry_name(struct field_errors *e, const char *path, const char *name
 		"string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or "
 		"'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')";
 	const char *slash = strchr(name, '/'), *id = slash ? slash + 1 : name;
+	if (strchr(id, '/'))
+		return; /* of more parts nothing is said there */
 	if (slash && slash == name)
 		check_invalid_text(e, path, "", "the domain must not be empty");
 	else if (slash)

@@ -367,8 +367,11 @@ static bool is_left_out(const struct api_field *f, const struct obj *v)
 {
 	if (obj_type(v) == OBJ_NULL)
 		return true;
-	if (strcmp(api_text(f->name), "managedFields") == 0)
+	if (strcmp(api_text(f->name), "managedFields") == 0 || f->shape == API_SCHEMA_OR_STRINGS)
 		return false;
+	if (f->shape == API_SCHEMA_OR_ARRAY) /* what is neither is read as nothing */
+		return (obj_type(v) != OBJ_MAP && obj_type(v) != OBJ_LIST) ||
+		       (obj_type(v) == OBJ_LIST && !obj_len(v));
 	bool plural = f->marks & (API_LIST | API_MAP);
 	if (plural && f->flags & API_ALWAYS && strcmp(api_text(f->name), "conditions") != 0)
 		return obj_len(v) == 0; /* Go writes null */
