@@ -106,7 +106,18 @@ endif
 
 all: $(BUILD)/alm
 
-$(BUILD)/obj/%.o: %.c
+# What objects are compiled with, warnings aside: they are made anew when it changes, as when a file joins SMALL. The first time it is
+# older than any object.
+FLAGS := $(IS_CLANG) $(CPPFLAGS) $(OPT) $(DEBUG_INFO) $(HARDEN) $(UNWIND) $(SMALL)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@test -e $@ || touch -d 2000-01-01 $@.new
+	$(Q)echo '$(subst ','\'',$(FLAGS))' | cmp -s - $@ || { echo '$(subst ','\'',$(FLAGS))' >$@; test ! -e $@.new || touch -r $@.new $@; }
+	@rm -f $@.new
+.PHONY: FORCE
+FORCE:
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CC $<")
 	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) $(call small,$<) -MMD -MP -c $< -o $@
@@ -284,7 +295,7 @@ $(BUILD)/lint/cppcheck.ok: $(LINT_SRC) $(wildcard $(addsuffix /*.h,$(LIB_DIRS) a
 # mutate: puts N realistic bugs into the product, one at a time, and tells which of them no test notices
 # (tests/mutate/mutate.py). MUTATE=path N=100 SEED=1
 MUTATE_SAMPLE = $(patsubst %,$(BUILD)/tests/%,$(sort $(shell sed -n 's/^\(test_[a-z_]*\)\t.*/\1/p' tests/mutate/sample.txt)))
-mutate: all unit sim
+mutate: all unit sim $(FUZZ)
 	$(Q)python3 tests/mutate/mutate.py $(MUTATE) -n $(or $(N),100) --seed $(or $(SEED),1) $(MUTATE_FLAGS)
 print-compile:
 	@:$(info $(CC) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS))

@@ -34,7 +34,7 @@ static struct package_version *read_one(struct str text, bool annotated, struct 
 				   .descriptor = annotated ? STR_NONE : text,
 				   .digest = "0",
 				   .locator = "etcd.tgz"};
-	return package_read(&s, a, &p, &err) < 0 ? NULL : p;
+	return fuzz_noted(package_read(&s, a, &p, &err), &err) < 0 ? NULL : p;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -56,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(r >= 0);
 	for (size_t i = 0; i < p->n_provides; i++)
 		assert(strchr(p->provides[i], '/'));
+	fuzz_note_text(p->descriptor_digest);
 	assert(q && !strcmp(p->descriptor_digest, q->descriptor_digest));
 	assert(p->n_provides == q->n_provides && p->n_requires == q->n_requires);
 	return 0;

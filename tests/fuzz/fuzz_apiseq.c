@@ -58,6 +58,8 @@ static void send(struct seq *s, const char *method, const char *target, const ch
 		return;
 	apifake_run(s->fake);
 	struct answer a = apifake_answer(s->fake, n);
+	fuzz_note_number(a.status);
+	fuzz_note(a.body);
 	assert(a.status >= 200 && a.status < 600 && a.status != 500 && a.ended);
 }
 
@@ -142,6 +144,8 @@ static void list(struct seq *s, unsigned kind, unsigned how)
 		struct answer a = apifake_do(s->fake, "GET", target, NULL);
 		const char *next = obj_str(obj_get(a.json, "metadata"), "continue");
 		const char *revision = obj_str(obj_get(a.json, "metadata"), "resourceVersion");
+		fuzz_note_number(a.status);
+		fuzz_note(a.body);
 		if (a.status == 200 && revision)
 			s->revision = arena_strdup(s->arena, revision);
 		if (!next || !*next)
@@ -263,6 +267,7 @@ static void judge(struct seq *s)
 	apifake_advance(s->fake, 1000000000);
 	for (unsigned kind = 0; kind < ARRAY_LEN(kinds); kind++) {
 		CLEANUP(obj_unrefp) struct obj *want = listed(s, kind);
+		fuzz_note_obj(want);
 		for (size_t i = 0; i < s->n_watches; i++) {
 			if (s->watches[i].kind != kind || !s->watches[i].open ||
 			    !s->watches[i].from_start || !s->watches[i].taken)

@@ -13,7 +13,8 @@ static void open_packed(struct str packed)
 	struct chart_limits l = chart_limits_default;
 	struct chart *c;
 	l.unpacked_bytes = (size_t)4 << 20;
-	chart_open(a, packed, &l, TMPL_PROFILE_4_1, &c, &msg);
+	fuzz_note_number(chart_open(a, packed, &l, TMPL_PROFILE_4_1, &c, &msg));
+	fuzz_note(strbuf_str(&msg));
 }
 
 /* The bytes as an archive, and as the tar inside of one: most mutations break the checksum. */

@@ -41,6 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)query_state(d, &all, 100, print, &b, &err);
 		(void)query_forward(d, 1, print, &b, &err);
 	}
+	fuzz_note(strbuf_str(&b));
+	fuzz_note_text(err.msg);
 	db_close(d);
 	xfree(rep);
 	return 0;

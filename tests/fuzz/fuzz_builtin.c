@@ -23,8 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct api_type *t = api_type_of_kind(meta_api_version(o), meta_kind(o));
 	if (!t)
 		t = api_type_of_kind("v1", "Pod");
-	if (api_decode(t, API_JSON_TEXT, o, NULL, NULL, &err) < 0)
+	if (fuzz_noted(api_decode(t, API_JSON_TEXT, o, NULL, NULL, &err), &err) < 0)
 		return 0;
+	fuzz_note_obj(o);
 	CLEANUP(obj_unrefp) struct obj *again = obj_copy(o);
 	assert(api_decode(t, API_JSON_TEXT, again, refuse, NULL, &err) == 0);
 	assert(obj_equal(o, again));

@@ -29,12 +29,12 @@ static struct catalog_index *build(struct str text)
 			.locator = versions[i]};
 		index_add(x, &s);
 	}
-	int r = fbc_lines(text, "catalog.yaml", &lines, &n, &err);
+	int r = fuzz_noted(fbc_lines(text, "catalog.yaml", &lines, &n, &err), &err);
 	struct str rest = strbuf_str(&lines);
 	while (r == 0 && entry_read_lines(x, &rest, 64, &err) > 0)
 		;
 	err = ERROR_INIT;
-	if (index_finish(x, n ? STR_NONE : text, &err) < 0)
+	if (fuzz_noted(index_finish(x, n ? STR_NONE : text, &err), &err) < 0)
 		return NULL;
 	return STEAL(x);
 }
@@ -50,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!x)
 		return 0;
 	assert(!strcmp(x->revision, y->revision));
+	fuzz_note_text(x->revision);
 	size_t n;
 	index_package(x, "etcd", &n);
 	assert(n >= 3);
@@ -60,5 +61,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct lint l = lint_new(a);
 	lint_index(&l, x);
 	lint_reject(x);
+	fuzz_note_number((int64_t)x->n);
 	return 0;
 }

@@ -27,10 +27,14 @@ static void run_with_messages(const struct cel_program *p, const struct schema *
 	};
 	const struct cel_vars vars = {items, 2, true};
 	struct cel_type type;
-	if (cel_check_with(p, &vars, a, &b, &type) > 0)
+	size_t n = cel_check_with(p, &vars, a, &b, &type);
+	fuzz_note(strbuf_str(&b));
+	if (n > 0)
 		return;
 	struct cel_budget budget = {.left = 20000};
 	struct cel_value v = cel_eval_with(p, &vars, a, &budget);
+	fuzz_note_number(v.kind);
+	fuzz_note_number((int64_t)budget.left);
 	assert(type.kind != CEL_BOOL || v.kind == CEL_BOOL || v.kind == CEL_ERROR);
 }
 
@@ -52,16 +56,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *text = arena_strndup(a, (const char *)data, size);
 	enum cel_kind kind = CEL_DYN;
 	struct cel_program *p = cel_parse(text, a, &b);
+	fuzz_note(strbuf_str(&b));
 	assert(p || b.len > 0);
 	if (!p)
 		return 0;
-	if (cel_check(p, schema, true, a, &b, &kind) > 0) {
+	size_t problems = cel_check(p, schema, true, a, &b, &kind);
+	fuzz_note(strbuf_str(&b));
+	if (problems > 0) {
 		run_with_messages(p, schema, object, a);
 		return 0;
 	}
 	run_with_messages(p, schema, object, a);
 	struct cel_budget budget = {.left = 20000};
 	struct cel_value v = cel_eval(p, schema, object, object, a, &budget);
+	fuzz_note_number(v.kind);
+	fuzz_note_number((int64_t)budget.left);
 	assert(kind != CEL_BOOL || v.kind == CEL_BOOL || v.kind == CEL_ERROR);
 	return 0;
 }

@@ -23,6 +23,7 @@ static void check_written(struct arena *a, struct value v)
 	if (yaml_emit(a, v, YAML_EMIT_HELM, &one, &msg) < 0)
 		return;
 	int rc = yaml_go_parse(a, strbuf_str(&one), &back, &msg);
+	fuzz_note(strbuf_str(&one));
 	/* keys over 1,024 bytes and depth over libyaml's comfort are Helm's own trouble */
 	if (rc < 0)
 		return;
@@ -45,5 +46,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	toml_go_decode(a, input, &values, &msg);
 	if (yaml_go_parse(a, input, &v, &msg) == 0)
 		check_written(a, v);
+	fuzz_note(strbuf_str(&msg));
 	return 0;
 }

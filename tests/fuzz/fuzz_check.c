@@ -27,6 +27,10 @@ static const char rollout[] =
 
 static void check_result(const struct check_result *r, const struct check_input *in)
 {
+	fuzz_note_number(r->state);
+	fuzz_note_text(r->reason);
+	fuzz_note_text(r->message);
+	fuzz_note_number(r->again_ns);
 	assert(r->state == CHECK_DONE || (r->message && *r->message));
 	assert((r->state == CHECK_FAILED) == (r->reason != NULL));
 	assert(r->state != CHECK_WAITING || r->again_ns > in->now_ns);
@@ -44,6 +48,7 @@ static void look_twice(const struct rollout_step *s, struct check_input *in, str
 		check_result(&got, in);
 		if (record)
 			json_print(record, &text);
+		fuzz_note(strbuf_str(&text));
 		assert(text.len < RECORD_BYTES_MAX);
 	}
 	in->record = given;

@@ -46,9 +46,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	flat_init(&back, a);
 	split(&f, str_n((const char *)data, size));
 	files_sort(&f);
-	if (files_flat(&f, "default", &flat, &err) < 0)
+	if (fuzz_noted(files_flat(&f, "default", &flat, &err), &err) < 0)
 		return 0;
 	CLEANUP(obj_unrefp) struct obj *list = flat_encode(&flat);
+	fuzz_note_obj(list);
 	assert(flat_decode(list, "default", &back, &err) == 0);
 	assert(back.n == flat.n);
 	for (size_t i = 0; i < flat.n; i++)

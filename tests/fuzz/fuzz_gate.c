@@ -56,13 +56,15 @@ static void judge(const struct obj *x, const struct obj *y, const struct obj *ob
 	const struct gate_input in = {.before = before, .after = after};
 	struct gate *g = NULL;
 	struct error err = ERROR_INIT;
-	if (gate_begin(&in, &g, &err) < 0)
+	if (fuzz_noted(gate_begin(&in, &g, &err), &err) < 0)
 		return;
 	gate_object(g, object, "v1");
 	gate_finish(g);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)16 << 20);
 	for (size_t i = 0; i < gate_count(g); i++)
 		gate_finding_text(g, gate_finding(g, i), &b);
+	fuzz_note(strbuf_str(&b));
+	fuzz_note_number(gate_outcome(g));
 	assert(gate_outcome(g) == FINDING_REFUSE || !is_lost(x, y, object));
 	gate_free(g);
 }

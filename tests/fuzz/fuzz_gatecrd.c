@@ -17,7 +17,7 @@ static void judge(const struct obj *before, const struct obj *after, const struc
 	const char *const *versions;
 	struct gate *g = NULL;
 	struct error err = ERROR_INIT;
-	if (gate_begin(&in, &g, &err) < 0)
+	if (fuzz_noted(gate_begin(&in, &g, &err), &err) < 0)
 		return;
 	size_t n = gate_versions(g, &versions);
 	for (size_t i = 2; i < obj_len(all) && i < OBJECTS_MAX; i++)
@@ -27,6 +27,8 @@ static void judge(const struct obj *before, const struct obj *after, const struc
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)64 << 20);
 	for (size_t i = 0; i < gate_count(g); i++)
 		gate_finding_text(g, gate_finding(g, i), &b);
+	fuzz_note(strbuf_str(&b));
+	fuzz_note_number(gate_outcome(g));
 	assert(before != after || gate_count(g) == 0);
 	gate_free(g);
 }
@@ -38,12 +40,15 @@ static void report(const struct obj *before, const struct obj *after)
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)64 << 20);
 	struct gate_report *r = NULL;
 	struct error err = ERROR_INIT;
-	if (gate_report_new(&in, &r, &err) < 0)
+	if (fuzz_noted(gate_report_new(&in, &r, &err), &err) < 0)
 		return;
 	gate_report_finish(r, false);
 	gate_report_text(r, &b);
 	gate_report_diff(r, &b);
-	obj_unref(gate_report_sarif(r));
+	struct obj *sarif = gate_report_sarif(r);
+	fuzz_note(strbuf_str(&b));
+	fuzz_note_obj(sarif);
+	obj_unref(sarif);
 	gate_report_free(r);
 }
 

@@ -38,10 +38,12 @@ static void read_keys(struct arena *a, struct str text)
 	if (text.len > VALUE_BYTES || memchr(text.ptr ? text.ptr : "", 0, text.len))
 		return; /* no server takes it */
 	obj_set(data, "a", obj_stringn(text));
-	if (git_keys_read(data, NOW_NS, a, &k, &err) < 0) {
+	if (fuzz_noted(git_keys_read(data, NOW_NS, a, &k, &err), &err) < 0) {
 		assert(err.code && err.msg[0]);
 		return;
 	}
+	fuzz_note_text(k.ssh);
+	fuzz_note_text(k.pgp);
 	assert(*k.ssh || *k.pgp);
 	assert(!strstr(k.ssh, "PRIVATE KEY") && !strstr(k.pgp, "PRIVATE KEY"));
 	check_lines(k.ssh);
@@ -52,7 +54,8 @@ static void judge(struct arena *a, int status, struct str errors)
 	struct error err = ERROR_INIT;
 	const char *signer = NULL;
 	int r = git_signature_judge(status, errors, "0123456789abcdef0123", a, &signer, &err);
-	if (r < 0) {
+	fuzz_note_text(signer);
+	if (fuzz_noted(r, &err) < 0) {
 		assert(!signer && err.reason == REASON_SIGNATURE_INVALID && err.msg[0]);
 		return;
 	}

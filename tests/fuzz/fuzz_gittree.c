@@ -57,12 +57,14 @@ static void read_tree(struct arena *a, struct str rules, struct str listing, str
 	struct files f = {.a = a};
 	const char *oid = git_tree_ignore(listing, a);
 	assert(!oid || git_is_oid(str_of(oid)));
-	if (git_tree_read(listing, rules, a, &t, &err) < 0) {
+	if (fuzz_noted(git_tree_read(listing, rules, a, &t, &err), &err) < 0) {
 		assert(err.code && err.msg[0]);
 		return;
 	}
 	check_tree(&t);
-	if (git_tree_files(&t, batch, &f, &err) == 0)
+	for (size_t i = 0; i < t.n; i++)
+		fuzz_note_text(t.blobs[i].path);
+	if (fuzz_noted(git_tree_files(&t, batch, &f, &err), &err) == 0)
 		assert(f.n == t.n);
 }
 
@@ -71,10 +73,12 @@ static void read_log(struct arena *a, struct str text)
 	struct error err = ERROR_INIT;
 	struct git_commit *list = NULL;
 	size_t n = 0;
-	if (git_log_read(text, a, &list, &n, &err) < 0)
+	if (fuzz_noted(git_log_read(text, a, &list, &n, &err), &err) < 0)
 		return;
 	assert(n <= GIT_COMMITS_MAX);
 	for (size_t i = 0; i < n; i++) {
+		fuzz_note_text(list[i].author);
+		fuzz_note_text(list[i].subject);
 		assert(git_is_oid(str_of(list[i].commit)));
 		assert(strlen(list[i].author) <= GIT_TEXT_MAX &&
 		       strlen(list[i].subject) <= GIT_TEXT_MAX);

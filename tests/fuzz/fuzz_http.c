@@ -26,17 +26,22 @@ static void check_head(struct str head)
 	struct error err = ERROR_INIT;
 	struct http_head h;
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 20);
-	if (http_head_parse(head, a, &h, &err) < 0) {
+	if (fuzz_noted(http_head_parse(head, a, &h, &err), &err) < 0) {
 		must(err.code != 0);
 		must_be_clean(err.msg);
 		return;
 	}
+	fuzz_note_text(h.method);
+	fuzz_note_text(h.path);
+	fuzz_note_text(h.query);
+	fuzz_note_number((int64_t)h.length);
 	must_be_clean(h.method);
 	must_be_clean(h.path);
 	must_be_clean(h.query);
 	must(h.path[0] == '/' || !strcmp(h.path, "*"));
 	must(!h.chunked || h.length == 0);
 	for (size_t i = 0; i < h.headers.n; i++) {
+		fuzz_note_text(h.headers.items[i].value);
 		must_be_clean(h.headers.items[i].name);
 		must_be_clean(h.headers.items[i].value);
 	}
@@ -66,6 +71,8 @@ static void check_body(struct str text)
 	CLEANUP(strbuf_release) struct strbuf whole = STRBUF_INIT(BODY_BYTES_MAX);
 	size_t left;
 	int r = read_body(text, SIZE_MAX, &whole, &left);
+	fuzz_note_number(r);
+	fuzz_note(strbuf_str(&whole));
 	for (size_t step = 1; step < 8; step += 2) {
 		CLEANUP(strbuf_release) struct strbuf pieces = STRBUF_INIT(BODY_BYTES_MAX);
 		size_t pieces_left;

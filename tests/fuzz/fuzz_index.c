@@ -34,8 +34,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	r = size > INPUT_BYTES_MAX ? -1
 				   : helm_index_read(str_n((const char *)data, size), &base,
 						     size % 4, &lines, &err);
-	if (r < 0)
+	if (fuzz_noted(r, &err) < 0)
 		return 0;
+	fuzz_note(strbuf_str(&lines));
 	CLEANUP(index_freep) struct catalog_index *x = build(strbuf_str(&lines));
 	CLEANUP(index_freep) struct catalog_index *y = build(strbuf_str(&lines));
 	if (!x || !y)
@@ -44,8 +45,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < x->n; i++)
 		assert(strlen(x->versions[i]->digest) <= 64 && x->versions[i]->package);
 	struct lint l = lint_new(a);
+	fuzz_note_text(x->revision);
 	lint_index(&l, x);
 	lint_reject(x);
+	fuzz_note_number((int64_t)x->n);
 	assert(x->n <= y->n);
 	return 0;
 }

@@ -17,10 +17,12 @@ static const char *merge_key(const void *arg, const char *path)
 }
 
 /* o by its address: which argument is read first is not said. */
-static void drop(int result, struct obj **o)
+static void drop(int result, struct obj **o, const struct error *err)
 {
-	if (result >= 0)
+	if (fuzz_noted(result, err) >= 0) {
+		fuzz_note_obj(*o);
 		obj_unref(*o);
+	}
 }
 
 /* Has it a pointer that patch_json() may refuse? */
@@ -37,14 +39,15 @@ static void patch(const struct obj *x, const struct obj *y)
 {
 	struct error err = ERROR_INIT;
 	struct obj *o = NULL;
-	drop(patch_merge(x, y, &o, &err), &o);
-	drop(patch_json(x, y, &o, &err), &o);
-	drop(patch_strategic(x, y, merge_key, NULL, &o, &err), &o);
+	drop(patch_merge(x, y, &o, &err), &o, &err);
+	drop(patch_json(x, y, &o, &err), &o, &err);
+	drop(patch_strategic(x, y, merge_key, NULL, &o, &err), &o, &err);
 	struct obj *way = patch_json_diff(x, y);
 	int r = patch_json(x, way, &o, &err);
 	assert(r == 0 || is_long(way));
 	assert(r < 0 || obj_equal(o, y));
-	drop(r, &o);
+	fuzz_note_obj(way);
+	drop(r, &o, &err);
 	obj_unref(way);
 }
 
@@ -52,9 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct error err = ERROR_INIT;
 	struct obj *o, *back = NULL;
-	if (json_parse(str_n((const char *)data, size), &o, &err) < 0)
+	if (fuzz_noted(json_parse(str_n((const char *)data, size), &o, &err), &err) < 0)
 		return 0;
 	char *text = json_text(o);
+	fuzz_note_text(text);
 	int r = json_parse(str_of(text), &back, &err);
 	assert(r == 0 && obj_equal(o, back));
 	if (obj_type(o) == OBJ_LIST && obj_len(o) >= 2)

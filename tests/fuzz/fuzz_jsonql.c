@@ -21,11 +21,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(JSONQL_NOTES_MAX);
 	if (!doc && json_parse(STR(document), &doc, &err) < 0)
 		return 0;
-	if (jsonql_parse(str_n((const char *)data, size), &q, &err) < 0)
+	if (fuzz_noted(jsonql_parse(str_n((const char *)data, size), &q, &err), &err) < 0)
 		return 0;
-	(void)jsonql_eval(q, doc, INT64_C(1893571200000000000), &b);
+	fuzz_note_number(jsonql_eval(q, doc, INT64_C(1893571200000000000), &b));
+	fuzz_note(strbuf_str(&b));
 	strbuf_clear(&b);
 	jsonql_values(q, doc, &b);
+	fuzz_note(strbuf_str(&b));
 	jsonql_free(q);
 	return 0;
 }

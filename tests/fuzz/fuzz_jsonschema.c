@@ -20,6 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		text = str_skip(input, (size_t)at + 5);
 	}
 	if (yaml_go_parse(a, text, &v, &ignored) == 0)
-		jsonschema_check(a, schema, v, &w, &msg);
+		fuzz_note_number(jsonschema_check(a, schema, v, &w, &msg));
+	fuzz_note(strbuf_str(&msg));
 	return 0;
 }

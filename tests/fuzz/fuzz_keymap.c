@@ -17,11 +17,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!str_rcut(text, '\n', &head, &last))
 		head = text;
 	const char *key = arena_strndup(a, last.ptr ? last.ptr : "", last.len), *to;
-	if (keymap_read(head, "t.yaml", a, &k, &err) < 0)
+	if (fuzz_noted(keymap_read(head, "t.yaml", a, &k, &err), &err) < 0)
 		return 0;
 	assert(k->n && k->main);
 	for (size_t i = 0; i < k->n; i++)
-		if (keymap_key(k, &k->resources[i], key, a, &to, &err) == 0 && to)
+		if (fuzz_noted(keymap_key(k, &k->resources[i], key, a, &to, &err), &err) == 0 &&
+		    to) {
+			fuzz_note_text(to);
 			assert(&k->resources[i] != k->main || cstr_eq(to, key));
+		}
 	return 0;
 }

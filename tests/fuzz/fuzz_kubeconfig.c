@@ -32,6 +32,9 @@ static void resolve_all(const struct kubeconfig *k, struct arena *a)
 		struct kubeconfig_target t = {0}, u = {0};
 		int r = kubeconfig_resolve(k, context, false, a, &t, &err);
 		assert(r == 0 || *err.msg);
+		fuzz_note_number(r);
+		if (r == 0)
+			fuzz_note_text(t.transport.base_url);
 		assert(r < 0 || t.transport.base_url);
 		assert(r < 0 || !t.transport.insecure_skip_tls_verify || t.n_warnings > 0);
 		r = kubeconfig_resolve(k, context, true, a, &u, &err);

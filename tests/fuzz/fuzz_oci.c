@@ -18,11 +18,13 @@ static void read_manifest(struct str text, struct arena *a)
 {
 	struct oci_manifest m;
 	struct error err = ERROR_INIT;
-	if (oci_manifest_parse(text, a, &m, &err) < 0) {
+	if (fuzz_noted(oci_manifest_parse(text, a, &m, &err), &err) < 0) {
 		assert(err.msg[0]);
 		return;
 	}
 	assert(m.n_layers <= OCI_LAYERS_MAX && m.config.media_type);
+	fuzz_note_text(m.config.media_type);
+	fuzz_note_text(m.config.digest);
 	check_digest(m.config.digest);
 	for (size_t i = 0; i < m.n_layers; i++)
 		check_digest(m.layers[i].digest);
@@ -33,7 +35,7 @@ static void read_tags(struct str text, struct arena *a)
 	const char **tags = NULL;
 	size_t n = 0, cap = 0;
 	struct error err = ERROR_INIT;
-	if (oci_tags_parse(text, a, &tags, &n, &cap, &err) == 0)
+	if (fuzz_noted(oci_tags_parse(text, a, &tags, &n, &cap, &err), &err) == 0)
 		for (size_t i = 0; i < n; i++)
 			assert(strlen(oci_tag_version(tags[i], a)) == strlen(tags[i]));
 	assert(n <= OCI_TAGS_MAX);
@@ -45,11 +47,12 @@ static void read_words(const char *text, struct arena *a)
 	struct oci_reference ref;
 	struct oci_challenge challenge;
 	struct error err = ERROR_INIT;
-	if (oci_reference_parse(str_of(text), a, &ref, &err) == 0)
+	if (fuzz_noted(oci_reference_parse(str_of(text), a, &ref, &err), &err) == 0)
 		assert(ref.name && *ref.name && cstr_has_prefix(ref.registry.origin, "https://"));
-	if (oci_challenge_parse(text, a, &challenge, &err) == 0)
+	if (fuzz_noted(oci_challenge_parse(text, a, &challenge, &err), &err) == 0)
 		assert(challenge.is_basic || challenge.realm);
 	struct str page = oci_next_page(text);
+	fuzz_note(page);
 	assert(page.len <= strlen(text));
 	const char *digest = oci_digest(text, a);
 	if (digest)

@@ -9,9 +9,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *o = NULL, *again = NULL;
-	if (protobuf_decode(str_n((const char *)data, size), &o, &err) < 0)
+	if (fuzz_noted(protobuf_decode(str_n((const char *)data, size), &o, &err), &err) < 0)
 		return 0;
 	CLEANUP(xfreep) char *text = json_text(o);
+	fuzz_note_text(text);
 	assert(json_parse(str_of(text), &again, &err) == 0);
 	assert(obj_equal(o, again));
 	return 0;

@@ -40,6 +40,7 @@ static void read_provenance(struct str text, struct arena *a)
 		(void)openpgp_check(&ring, &c, NOW_S, &until, &err);
 	}
 	assert(provenance_check(&ring, text, &subject, NOW_S, &until, &err) < 0 && *err.msg);
+	fuzz_note_text(err.msg);
 }
 
 static void read_keys(struct str text, struct arena *a)
@@ -47,7 +48,7 @@ static void read_keys(struct str text, struct arena *a)
 	struct openpgp_keyring ring = {0};
 	struct pubkey *k = NULL;
 	struct error err = ERROR_INIT;
-	if (openpgp_keyring_add(&ring, text, NOW_S, a, &err) == 0)
+	if (fuzz_noted(openpgp_keyring_add(&ring, text, NOW_S, a, &err), &err) == 0)
 		for (size_t i = 0; i < ring.n; i++)
 			assert(ring.items[i].key || ring.items[i].problem);
 	if (pubkey_pem(text, &k, &err) == 0)
@@ -61,6 +62,7 @@ static void read_cosign(struct str text)
 	struct error err = ERROR_INIT;
 	str_cut(text, '\n', &signature, &payload);
 	assert(cosign_check(NULL, 0, payload, signature, "", &err) < 0 && *err.msg);
+	fuzz_note_text(err.msg);
 }
 
 static void run_job(struct str text)
@@ -69,6 +71,7 @@ static void run_job(struct str text)
 	struct error err = ERROR_INIT;
 	if (verify_job(text, &out, &err) < 0)
 		assert(*err.msg);
+	fuzz_note(strbuf_str(&out));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size > INPUT_BYTES_MAX)
 		return 0;
 	str_cut(str_n((const char *)data, size), '\n', &pattern, &text);
-	int r = regex_new(pattern, &re, &err);
+	int r = fuzz_noted(regex_new(pattern, &re, &err), &err);
 	assert(r == 0 || ((r == -E_INVALID || r == -E_LIMIT) && *err.msg));
 	if (r < 0)
 		return 0;
@@ -27,6 +27,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(n <= REGEX_GROUPS_MAX);
 	CLEANUP(xfreep) size_t *at = xcalloc(2 * (n + 1), sizeof(*at));
 	enum regex_result hit = regex_match(re, text, 0, at, &steps);
+	fuzz_note_number(hit);
+	fuzz_note_number((int64_t)steps);
+	for (size_t i = 0; hit == REGEX_YES && i < 2 * (n + 1); i++)
+		fuzz_note_number((int64_t)at[i]);
 	if (hit == REGEX_LIMIT)
 		return 0;
 	enum regex_result without = regex_match(re, text, 0, NULL, &again);

@@ -18,12 +18,15 @@ static void read_back(struct str data, struct arena *a)
 	struct error err = ERROR_INIT;
 	struct release r, back;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)4 << 20);
-	if (release_decode(data, a, &r, &err) < 0) {
+	if (fuzz_noted(release_decode(data, a, &r, &err), &err) < 0) {
 		assert(*err.msg);
 		return;
 	}
 	assert(r.name && r.status && r.manifest);
-	(void)release_is_pending(r.status);
+	fuzz_note_number(release_is_pending(r.status));
+	fuzz_note_text(r.name);
+	fuzz_note_text(r.manifest);
+	fuzz_note_text(r.status);
 	if (release_encode(&r, &b, &err) < 0)
 		return;
 	int ok = release_decode(strbuf_str(&b), a, &back, &err);

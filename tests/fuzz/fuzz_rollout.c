@@ -17,6 +17,10 @@ static void check_span(int64_t ns)
 
 static void check_step(const struct rollout_step *s)
 {
+	fuzz_note_text(s->name);
+	fuzz_note_text(s->object);
+	fuzz_note_text(s->action_name);
+	fuzz_note_number(s->timeout_ns);
 	assert(*s->name && *s->object && *s->action_name);
 	assert(s->n_success <= ROLLOUT_CHECKS_MAX && s->n_failure <= ROLLOUT_FAILURES_MAX);
 	check_span(s->timeout_ns);
@@ -45,7 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct rollout *r = NULL;
 	if (size > INPUT_BYTES_MAX || memchr(data, 0, size))
 		return 0;
-	if (rollout_read(str_n((const char *)data, size), &options, a, &r, &err) < 0) {
+	if (fuzz_noted(rollout_read(str_n((const char *)data, size), &options, a, &r, &err), &err) <
+	    0) {
 		assert(!strncmp(err.msg, "r.yaml: ", 8));
 		return 0;
 	}

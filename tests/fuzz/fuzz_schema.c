@@ -29,7 +29,15 @@ static void apply_twice(const struct schema *s, const struct obj *config, const 
 		return;
 	r.live = once;
 	int ok = apply_merge(&r, &conflicts, &twice, &err);
+	fuzz_note_obj(once);
 	assert(ok == 0 && obj_equal(once, twice));
+}
+
+static void note_errors(const struct field_errors *e)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)16 << 20);
+	field_errors_text(e, &b);
+	fuzz_note(strbuf_str(&b));
 }
 
 static void shape(const struct schema *s, const struct obj *o, const struct obj *old)
@@ -45,6 +53,8 @@ static void shape(const struct schema *s, const struct obj *o, const struct obj 
 	assert(schema_accepts(s, x) == (e.n == 0));
 	if (!e.n)
 		schema_validate_rules(s, x, old, &e);
+	fuzz_note_obj(x);
+	note_errors(&e);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -62,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	field_errors_init(&e, a);
 	schema_check(obj_at(all, 0), "spec", &e);
 	bool is_legal = e.n == 0;
+	note_errors(&e);
 	if (schema_compile(obj_at(all, 0), &s, &err) < 0) {
 		assert(!is_legal);
 		return 0;

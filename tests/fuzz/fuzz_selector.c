@@ -9,11 +9,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct str text = str_n((const char *)data, size);
 	struct selector *labels;
 	struct field_selector *fields;
-	if (selector_parse(text, &labels, &err) >= 0) {
-		selector_matches(labels, NULL);
+	if (fuzz_noted(selector_parse(text, &labels, &err), &err) >= 0) {
+		fuzz_note_number(selector_matches(labels, NULL));
 		selector_free(labels);
 	}
-	if (field_selector_parse(text, NULL, NULL, &fields, &err) >= 0)
+	if (fuzz_noted(field_selector_parse(text, NULL, NULL, &fields, &err), &err) >= 0)
 		field_selector_free(fields);
 	return 0;
 }

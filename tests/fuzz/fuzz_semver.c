@@ -25,6 +25,7 @@ static void check_print(const struct version *v)
 	version_print(v, &b);
 	must(version_parse(strbuf_str(&b), VERSION_LOOSE, &again, &err) == 0);
 	must(version_cmp(v, &again) == 0);
+	fuzz_note(strbuf_str(&b));
 }
 
 static void check_order(const struct version *all, size_t n)
@@ -33,6 +34,7 @@ static void check_order(const struct version *all, size_t n)
 		for (size_t k = 0; k < n; k++) {
 			int ik = sign(version_cmp(&all[i], &all[k]));
 			int bare = sign(version_precedence(&all[i], &all[k]));
+			fuzz_note_number(ik * 3 + bare);
 			must(ik == -sign(version_cmp(&all[k], &all[i])));
 			must(bare == 0 || bare == ik);
 			for (size_t m = 0; m < n; m++)
@@ -50,14 +52,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)8 << 20);
 	struct range *range = ARENA_NEW(a, struct range);
 	str_next_line(&rest, &range_text);
-	bool has_range = range_parse(range_text, a, range, &err) >= 0;
+	bool has_range = fuzz_noted(range_parse(range_text, a, range, &err), &err) >= 0;
 	while (n < VERSIONS_MAX && str_next_line(&rest, &line)) {
 		struct version strict;
-		if (version_parse(line, VERSION_LOOSE, &all[n], &err) < 0) {
+		if (fuzz_noted(version_parse(line, VERSION_LOOSE, &all[n], &err), &err) < 0) {
 			must(version_parse(line, VERSION_STRICT, &strict, &err) < 0);
 			continue;
 		}
 		check_print(&all[n]);
+		fuzz_note_number(version_parse(line, VERSION_STRICT, &strict, &err));
+		if (has_range)
+			fuzz_note_number(range_matches(range, &all[n]));
 		if (has_range && range_matches(range, &all[n]) && version_is_prerelease(&all[n]))
 			must(range_names_prerelease(range));
 		n++;

@@ -57,9 +57,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* The second file meets what the first left in the values, once its tree is gone. */
 	if (tmpl_set_add_later(set, STR(name), str_n((const char *)data, size), &msg) < 0 ||
 	    tmpl_set_add_later(set, STR("c/templates/u.yaml"), STR(after), &msg) < 0)
-		return 0;
+		goto out;
 	if (tmpl_run_file(run, STR(name), value_map(top), &out, &msg) == 0)
 		tmpl_run_file(run, STR("c/templates/u.yaml"), value_map(top), &out, &msg);
 	tmpl_set_check(set, &msg);
+out:
+	fuzz_note(strbuf_str(&out));
+	fuzz_note(strbuf_str(&msg));
 	return 0;
 }

@@ -42,6 +42,7 @@ static void refuse(struct str token)
 		return;
 	int r = token_verify(&keys, token, audiences, NOW_S, &claims, &err);
 	assert(r == -E_UNAUTHORIZED && !claims && *err.msg);
+	fuzz_note_text(err.msg);
 }
 
 /* The valid token with the input in place of its claims, plain and in base64url, or of what

@@ -23,6 +23,8 @@ static void on_change(void *arg, enum informer_change change, const struct infor
 	size_t *n = arg;
 	assert((before == NULL) == (change == INFORMER_ADDED));
 	assert((after == NULL) == (change == INFORMER_DELETED));
+	fuzz_note_number(change);
+	fuzz_note_text(after ? after->name : before->name);
 	*n += before == NULL;
 	*n -= after == NULL;
 }

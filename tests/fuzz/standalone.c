@@ -2,6 +2,9 @@
  * standalone: replays inputs without libFuzzer, and mutates them blindly.
  *
  *	fuzz_X FILE...                  run every file
+ *	fuzz_X -recorded=KEY ...        the digest of what became of them is compared (recorded.txt)
+ *	fuzz_X -tell ...                what is noted of each input
+ *	fuzz_X -libraries               those that a digest is recorded with
  *	fuzz_X -runs=N -seed=S FILE...  then N mutations of them; the seed of a crash is printed
  */
 #include <inttypes.h>
@@ -14,6 +17,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #define INPUT_BYTES_MAX ((size_t)1 << 20)
+#define RECORDED        "tests/fuzz/recorded.txt"
 
 struct input {
 	char *data;
@@ -81,8 +85,34 @@ static void mutate(const struct corpus *c, struct strbuf *b)
 	}
 }
 
+static int print_libraries(void)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	digests_libraries(&b);
+	puts(b.buf);
+	return 0;
+}
+
+/* 0, or 1 with a line of what was recorded. */
+static int compare(const char *key)
+{
+	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT(STRBUF_SMALL);
+	char number[DIGEST_HEX];
+	digest_notes_end(number);
+	if (!key) {
+		printf("digest %s\n", number);
+		return 0;
+	}
+	enum digest_verdict v = digests_compare(RECORDED, key, number, &why);
+	if (v != DIGEST_EQUAL)
+		printf("%s\n", why.buf);
+	return v == DIGEST_DIFFERS || v == DIGEST_UNKNOWN;
+}
+
 int main(int argc, char **argv)
 {
+	const char *key = NULL;
+	bool tells = false;
 	struct corpus c = {0};
 	int64_t runs = 0, seed = 1;
 	for (int i = 1; i < argc; i++) {
@@ -90,9 +120,16 @@ int main(int argc, char **argv)
 			str_parse_i64(str_of(argv[i] + 6), &runs);
 		else if (cstr_has_prefix(argv[i], "-seed="))
 			str_parse_i64(str_of(argv[i] + 6), &seed);
+		else if (cstr_has_prefix(argv[i], "-recorded="))
+			key = argv[i] + sizeof("-recorded=") - 1;
+		else if (cstr_eq(argv[i], "-tell"))
+			tells = true;
+		else if (cstr_eq(argv[i], "-libraries"))
+			return print_libraries();
 		else
 			load(&c, argv[i]);
 	}
+	digest_notes_begin(tells);
 	for (size_t i = 0; i < c.n; i++)
 		LLVMFuzzerTestOneInput((const uint8_t *)c.items[i].data, c.items[i].len);
 	for (int64_t i = 0; c.n && i < runs; i++) {
@@ -108,5 +145,5 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < c.n; i++)
 		xfree(c.items[i].data);
 	xfree(c.items);
-	return 0;
+	return compare(key);
 }

@@ -2,7 +2,8 @@
 """mutate.py [PATH...] [-n N] [--seed SEED] [OPTION...]: is a realistic bug noticed?
 
 Puts N bugs (operators.py), one at a time, into the product's files below PATH and runs the tests that cover the line
-(coverage.py), those first that run the least; then simulations with faults, and with --wider end-to-end scripts that run the line.
+(coverage.py), those first that run the least; then the digests (tests/lib/digests.h) of a part of the simulation's jobs and of
+fuzz harnesses, and with --wider end-to-end scripts that run the line.
 Killed: a test failed, crashed or never ended. Survived: all passed.
 Equivalent: listed with a reason in equivalent.txt. The same seed and sources give the same mutants.
 One object is compiled a mutant, out of the tree; nothing in it is changed. Exit 1 if less than --goal percent are killed.
@@ -40,8 +41,8 @@ BESIDE = {
     "alm/io/sandbox_child": ["test_sandbox"],
     "alm/audit/verify_lanes": ["test_verify_lanes"],
 }
-FAULTS_MAX = 2  # scenarios with random faults, for a line that a scenario runs and nothing noticed
-FAULTS = ("alm/controllers", "alm/engine", "alm/client", "alm/audit", "alm/apiserver")
+RUNS_MAX = 2  # of a job of the simulation: the first seeds of test_sim.sh's; a digest of them that changes changes the job's
+DIGEST_S = 20  # a job that takes longer for these is left out
 SCRIPTS_MAX = 4  # end-to-end scripts tried, those first that run the fewest lines
 
 
@@ -119,7 +120,10 @@ class Tools:
     def program(self, test, mutant, folder):
         ret = folder / test.replace(":", "-")
         crds = f"{BUILD}/obj/alm/main/our_crds.o"
-        if ":" in test:
+        if test.startswith("fuzz:"):
+            parts = (test.replace(":", "_"), "standalone")
+            objects = [f"{BUILD}/obj/tests/fuzz/{p}.o" for p in parts]
+        elif ":" in test:
             ret = folder / "sim"
             if ret.exists():
                 return ret
@@ -216,15 +220,90 @@ def passes(test):
     return ret
 
 
-def judge(tools, m, folder, tests, scripts=()):
+@functools.cache
+def jobs_of_sim():
+    """[(name, arguments)] of test_sim.sh, of each the first seeds; without those that try every point."""
+    said = subprocess.run(["sh", "tests/sim/test_sim.sh", "--list"], capture_output=True, text=True, check=True).stdout
+    out = []
+    for name, *words in map(str.split, said.splitlines()):
+        if {"--exhaustive", "--crash-only", "--disk", "--upgrade", "--twice"} & set(words):
+            continue
+        if "--runs" in words:
+            at = words.index("--runs") + 1
+            words[at] = str(min(RUNS_MAX, int(words[at])))
+        out.append((name, words))
+    return out
+
+
+def harnesses(path):
+    """Those that include a header of the file's folder."""
+    header = f'#include "{pathlib.Path(path).parent}/'
+    also = {"alm/apiserver": ["api", "apiseq"], "alm/client": ["watch"]}
+    return sorted(
+        {p.stem.removeprefix("fuzz_") for p in pathlib.Path("tests/fuzz").glob("fuzz_*.c") if header in p.read_text()}
+        | {x for folder, more in also.items() if path.startswith(folder) for x in more}
+    )
+
+
+def digest(words, seconds):
+    """(the digest or None, seconds of the processor)."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
+
+    try:
+        done = subprocess.run(["sh", "-c", '"$@"; times >&2', "sh", *words], capture_output=True, env=coverage.ENV, check=False,
+                              timeout=WAIT * seconds, preexec_fn=limit)
+    except subprocess.TimeoutExpired:
+        return None, seconds
+    found = re.findall(rb"(?m)^(?:# )?digest ([0-9a-f]+)$", done.stdout)
+    user = re.findall(rb"(\d+)m([\d.]+)s", done.stderr.splitlines()[-1] if done.stderr else b"")
+    return found[-1] if found else None, sum(60 * int(a) + float(b) for a, b in user)
+
+
+def corpus(name):
+    runs = 200 if name in ("api", "apiseq", "audit") else 2000
+    return [f"-runs={runs}", *map(str, sorted(pathlib.Path("tests/fuzz/corpus", name).iterdir()))]
+
+
+@functools.cache
+def known_digests():
+    """[(name, arguments, digest, seconds)] without a mutant, the cheapest first."""
+    def one(job):
+        return (*job, *digest([f"{BUILD}/sim", *job[1]], DIGEST_S))
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        known = [x for x in pool.map(one, jobs_of_sim()) if x[2]]
+    print(f"# {len(known)} digests of {sum(x[3] for x in known):.0f} s in all", flush=True)
+    return sorted(known, key=lambda x: x[3])
+
+
+@functools.cache
+def known_digest(name):
+    return digest([f"{BUILD}/fuzz/fuzz_{name}", *corpus(name)], DIGEST_S)
+
+
+def digests_judge(tools, m, folder):
+    """The name of the harness or job whose digest changes."""
+    for name in harnesses(m.path):
+        known, seconds = known_digest(name)
+        program = tools.program(f"fuzz:{name}", folder / "mutant.o", folder)
+        if known and digest([program, *corpus(name)], int(3 * seconds) + 5)[0] != known:
+            return f"fuzz_{name}"
+    program = tools.program("sim:", folder / "mutant.o", folder)
+    for name, words, known, seconds in known_digests():
+        if digest([program, *words], int(3 * seconds) + 5)[0] != known:
+            return f"digest of {name}"
+    return None
+
+
+def judge(tools, m, folder, tests, scripts=(), digests=False):
     """(verdict, by what)."""
-    faults = [t.replace("sim:", "faults:") for t in tests if t.startswith("sim:")][:FAULTS_MAX]
-    tests = tests + (faults if m.path.startswith(FAULTS) else [])
     for test in tests:
         words = [tools.program(test, folder / "mutant.o", folder), *coverage.command_of(test, BUILD)[1:]]
         if not ends_well(words, limit_of(test), folder) and passes(test):
             return "killed", test
-    by = scripts_judge(tools, m, folder / "mutant.o", scripts)
+    by = digests_judge(tools, m, folder) if digests else None
+    by = by or scripts_judge(tools, m, folder / "mutant.o", scripts)
     return ("killed", by) if by else ("survived", f"{len(tests)} tests and {len(scripts)} scripts pass")
 
 
@@ -332,6 +411,7 @@ def main():
     covered = None if o.near else coverage.load(o.jobs)
     scripts = coverage.load_scripts(o.jobs) if o.wider else None
     lock = threading.Lock()
+    known_digests()
 
     def one(pair):
         m, folder = pair
@@ -342,7 +422,7 @@ def main():
             verdict, by = "equivalent", same[m.key()]
         else:
             wider = scripts.tests_of(m.path, m.line, m.text)[:SCRIPTS_MAX] if scripts else ()
-            verdict, by = judge(tools, m, folder, tests, wider)
+            verdict, by = judge(tools, m, folder, tests, wider, digests=True)
         shutil.rmtree(folder, ignore_errors=True)
         with lock:
             verdicts.append((m, verdict))

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "alm/io/db.h"
+#include "tests/lib/digests.h"
 #include "tests/sim/db_sim.h"
 
 #define TRANSACTIONS 60
@@ -114,11 +115,12 @@ static int play(const struct disk_case *c, uint64_t *ret_before, uint64_t *ret_o
 	return r;
 }
 
-uint64_t disk_cases(const char *what, uint64_t seed, uint64_t every, disk_play_fn play_one)
+uint64_t disk_cases(const char *what, uint64_t seed, uint64_t every, struct sha256 *digest,
+		    disk_play_fn play_one)
 {
 	struct error err = ERROR_INIT;
 	struct disk_case c = {.seed = seed};
-	uint64_t before = 0, ops = 0, ignored, n = 0;
+	uint64_t before = 0, ops = 0, own = 0, ignored, n = 0;
 	uint64_t failed = play_one(&c, &before, &ops, &err) < 0;
 	if (failed)
 		printf("not ok without a fault: %s\n", err.msg);
@@ -127,7 +129,9 @@ uint64_t disk_cases(const char *what, uint64_t seed, uint64_t every, disk_play_f
 			if ((c.op + (uint64_t)c.mode) % every)
 				continue; /* modes take turns */
 			n++;
-			if (play_one(&c, &ignored, &ignored, &err) == 0)
+			int r = play_one(&c, &ignored, &own, &err);
+			digest_int(digest, (int64_t)own);
+			if (r == 0)
 				continue;
 			if (failed++ < 5)
 				printf("not ok operation %" PRIu64 ", mode %d, seed %" PRIu64
@@ -140,7 +144,7 @@ uint64_t disk_cases(const char *what, uint64_t seed, uint64_t every, disk_play_f
 	return failed + (n == 0);
 }
 
-uint64_t disk_check(uint64_t seed, uint64_t every)
+uint64_t disk_check(uint64_t seed, uint64_t every, struct sha256 *digest)
 {
-	return disk_cases("disk", seed, every, play);
+	return disk_cases("disk", seed, every, digest, play);
 }

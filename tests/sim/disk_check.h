@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "alm/base/error.h"
+#include "alm/base/hash.h"
 #include "tests/sim/db_sim.h"
 
 /* One operation, and what it meets. */
@@ -24,12 +25,13 @@ void disk_case_restart(struct disk *d, const struct disk_case *c);
 typedef int (*disk_play_fn)(const struct disk_case *c, uint64_t *ret_before, uint64_t *ret_ops,
 			    struct error *err);
 /* Every operation in every mode; of these pairs only every n-th. Prints a line a violation and one with the
- * number of violations. */
-uint64_t disk_cases(const char *what, uint64_t seed, uint64_t every, disk_play_fn play);
+ * number of violations. digest: how many operations each took joins it. */
+uint64_t disk_cases(const char *what, uint64_t seed, uint64_t every, struct sha256 *digest,
+		    disk_play_fn play);
 
 /* Transactions of one table. */
-uint64_t disk_check(uint64_t seed, uint64_t every);
+uint64_t disk_check(uint64_t seed, uint64_t every, struct sha256 *digest);
 /* upgrade_check.c: the first start of this alm on the folder of one with the layout before. */
-uint64_t upgrade_check(uint64_t seed, uint64_t every);
+uint64_t upgrade_check(uint64_t seed, uint64_t every, struct sha256 *digest);
 
 #endif

@@ -8,6 +8,7 @@
 #include "alm/render/render_job.h"
 #include "alm/sources/inspect.h"
 #include "tests/sim/charts_sim.h"
+#include "tests/sim/digest.h"
 #include "tests/sim/git_sim.h"
 #include "tests/sim/home.h"
 #include "tests/sim/program_sim.h"
@@ -129,6 +130,7 @@ static void *operators_start(struct world *w, struct loop *l, struct transport *
 		.settings = {.verify_soak_ns = 10 * NS_PER_S, .simulated = true},
 		.sandbox = o->sandbox,
 		.programs = o->programs,
+		.metrics = w->metrics,
 		.git_dir = "mirrors", /* it is not there: git_sim has no files */
 	};
 	o->manager = manager_new(&c);
@@ -145,6 +147,11 @@ static bool operators_idle(void *p)
 static struct db *operators_db(void *p)
 {
 	return ((struct operators *)p)->db;
+}
+
+static void operators_digest(void *p, struct trace *t)
+{
+	digest_db(t, "program", operators_db(p));
 }
 
 static void operators_each_cache(void *p, void (*fn)(void *arg, const struct informer *cache),
@@ -260,4 +267,5 @@ const struct program operators_program = {.start = operators_start,
 					  .stop = operators_stop,
 					  .idle = operators_idle,
 					  .db = operators_db,
+					  .digest = operators_digest,
 					  .each_cache = operators_each_cache};

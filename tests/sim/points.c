@@ -1,16 +1,22 @@
 #include "tests/sim/points.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/lib/digests.h"
+#include "tests/sim/digest.h"
 #include "tests/sim/home.h"
 
 #define POINTS_MAX 4096
 #define JOBS_MAX   8
+#define KINDS_MAX  9
+#define RUNS_MAX   (KINDS_MAX * POINTS_MAX)
 
 /* One kind of fault at writes ('w') or commits ('c'). */
 struct kind {
@@ -27,7 +33,7 @@ struct child {
 
 struct points {
 	const struct points_config *c;
-	struct kind kinds[9];
+	struct kind kinds[KINDS_MAX];
 	size_t n_kinds;
 	/* the turn that makes the n-th, from 1 */
 	uint64_t write_turn[POINTS_MAX], commit_turn[POINTS_MAX];
@@ -37,6 +43,9 @@ struct points {
 	size_t n_children, jobs;
 	uint64_t failed;
 	bool is_child;
+	/* The trace of each child, which it writes itself; they end in any order. */
+	char (*traces)[SHA256_HEX];
+	size_t n_forked; /* in the child: its own */
 };
 
 static void note(uint64_t *turns, uint64_t *known, uint64_t n, uint64_t turn)
@@ -81,6 +90,8 @@ static bool forked(struct points *p, struct world *w, struct kind *k, uint64_t n
 	while (p->n_children >= p->jobs)
 		reap(p);
 	(void)fflush(stdout);
+	assert(p->n_forked < RUNS_MAX);
+	p->n_forked++;
 	k->n_runs++;
 	CLEANUP(xfreep) char *home = NULL;
 	if (w->home && home_copy(w->home, &home, &err) < 0) { /* NULL: not begun */
@@ -155,13 +166,18 @@ static int play(struct points *p, void (*before_turn)(struct world *w, void *arg
 		note(p->commit_turn, &p->commits, p->first_commit = disk_commits(w->disk), 0);
 	if (r == 0)
 		r = world_run(w, err);
+	digest_world(w);
 	if (p->is_child) {
+		trace_final(&w->sim.trace, p->traces[p->n_forked - 1]);
 		home_remove(w->home);
 		if (r < 0)
 			printf("not ok %s; replay: %s\n", err->msg, p->c->replay(p->c->arg, NULL));
 		(void)fflush(stdout);
 		_exit(r < 0);
 	}
+	char trace[SHA256_HEX];
+	trace_final(&w->sim.trace, trace);
+	digest_adds(p->c->digest, trace);
 	world_free(w);
 	return r;
 }
@@ -199,6 +215,10 @@ uint64_t points_run(const struct points_config *c)
 	CLEANUP(xfreep) struct points *p = xcalloc(1, sizeof(*p));
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	p->c = c;
+	size_t bytes = RUNS_MAX * sizeof(p->traces[0]);
+	void *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert(shared != MAP_FAILED);
+	p->traces = shared;
 	p->jobs = cpus < 1 ? 1 : cpus > JOBS_MAX ? JOBS_MAX : (size_t)cpus;
 	add_kinds(p);
 	(void)c->replay(c->arg, "none");
@@ -206,6 +226,9 @@ uint64_t points_run(const struct points_config *c)
 		play_whole(p, fork_turn);
 	while (p->n_children)
 		reap(p);
+	for (size_t i = 0; i < p->n_forked; i++)
+		digest_adds(c->digest, p->traces[i]);
+	munmap(shared, bytes);
 	for (size_t i = 0; i < p->n_kinds; i++) {
 		const struct kind *k = &p->kinds[i];
 		bool is_commit = k->at == 'c';

@@ -14,8 +14,9 @@ struct points_config {
 	const struct scenario *scenario;
 	uint64_t seed, every; /* every n-th point only */
 	bool together, crash_only, keep_going;
-	bool writes_only; /* not at commits */
-	const char *only; /* this kind of fault; NULL: all */
+	bool writes_only;      /* not at commits */
+	const char *only;      /* this kind of fault; NULL: all */
+	struct sha256 *digest; /* of all runs joins it */
 	/* The command that plays the run with this fault; borrowed. */
 	const char *(*replay)(void *arg, const char *fault);
 	void *arg;

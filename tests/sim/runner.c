@@ -9,6 +9,7 @@
 #include "alm/obj/yaml.h"
 #include "alm/unit/inventory.h"
 #include "crds/marks.h"
+#include "tests/sim/digest.h"
 
 #define AGAIN_NS    (5 * NS_PER_S)
 #define INTERVAL_NS (20 * NS_PER_S)
@@ -159,8 +160,12 @@ static void on_ended(void *arg, const char *instance, const struct obj *record,
 		     const struct error *err)
 {
 	struct runner *x = arg;
-	(void)instance;
-	(void)record;
+	CLEANUP(xfreep) char *text = record ? json_text(record) : NULL;
+	trace_event(&x->w->sim.trace, TRACE_WIRE, "run", err ? "failed" : "ended",
+		    instance ? instance : "",
+		    err    ? str_of(err->msg)
+		    : text ? str_of(text)
+			   : STR_NONE);
 	if (!err)
 		x->seen = x->at;
 	x->at = 0;
@@ -169,11 +174,11 @@ static void on_ended(void *arg, const char *instance, const struct obj *record,
 static void on_said(void *arg, const char *instance, const char *step, const char *state,
 		    const char *message)
 {
-	(void)arg;
-	(void)instance;
-	(void)step;
-	(void)state;
-	(void)message;
+	struct runner *x = arg;
+	struct trace *t = &x->w->sim.trace;
+	trace_event(t, TRACE_WIRE, "run", state ? state : "", step ? step : "",
+		    str_of(message ? message : ""));
+	trace_event(t, TRACE_WIRE, "run", "of", instance ? instance : "", STR_NONE);
 }
 
 static void on_leads(void *arg, bool held)
@@ -212,6 +217,12 @@ static void start(struct runner *x)
 		.arg = x};
 	x->run = run_new(&c);
 	run_start(x->run);
+}
+
+/* What it has recorded dies with it. */
+static void runner_digest(void *p, struct trace *t)
+{
+	digest_db(t, "runner", ((struct runner *)p)->db);
 }
 
 static void runner_stop(void *p)
@@ -295,10 +306,14 @@ static void *start_sweep(struct world *w, struct loop *l, struct transport *t)
 	return runner_new(w, l, t, SWEEP, NULL, 0);
 }
 
-const struct program runner_sweep = {.start = start_sweep, .stop = runner_stop};
-const struct program runner_oneoff = {.start = start_oneoff, .stop = runner_stop};
-const struct program runner_interval = {.start = start_interval, .stop = runner_stop};
-const struct program runner_resource = {.start = start_resource, .stop = runner_stop};
+const struct program runner_sweep = {
+	.start = start_sweep, .stop = runner_stop, .digest = runner_digest};
+const struct program runner_oneoff = {
+	.start = start_oneoff, .stop = runner_stop, .digest = runner_digest};
+const struct program runner_interval = {
+	.start = start_interval, .stop = runner_stop, .digest = runner_digest};
+const struct program runner_resource = {
+	.start = start_resource, .stop = runner_stop, .digest = runner_digest};
 
 /* --- two of them --- */
 
@@ -339,6 +354,14 @@ static void *start_pair(struct world *w, struct loop *l, struct transport *t)
 	return p;
 }
 
+static void pair_digest(void *arg, struct trace *t)
+{
+	struct pair *p = arg;
+	for (size_t i = 0; i < 2; i++)
+		if (p->x[i])
+			runner_digest(p->x[i], t);
+}
+
 static void stop_pair(void *arg)
 {
 	struct pair *p = arg;
@@ -359,7 +382,7 @@ void runner_pair_kill(struct world *w)
 		}
 }
 
-const struct program runner_pair = {.start = start_pair, .stop = stop_pair};
+const struct program runner_pair = {.start = start_pair, .stop = stop_pair, .digest = pair_digest};
 
 /* --- what holds --- */
 

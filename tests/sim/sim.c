@@ -8,6 +8,7 @@
  *	build/sim --scenario toy --exhaustive --only 409      one kind of fault at every point
  *	build/sim --disk                                      power loss at every operation
  *	build/sim --table                                     every edge of phases and states
+ *	build/sim --libraries                                 those a digest is recorded with
  *	build/sim --upgrade                                   the same, of an upgrade of a data folder
  *	build/sim --scenario toy --seed 7 --fault crash-after@w17 --trace
  */
@@ -19,20 +20,25 @@
 #include <unistd.h>
 
 #include "alm/base/log.h"
+#include "tests/lib/digests.h"
+#include "tests/sim/digest.h"
 #include "tests/sim/disk_check.h"
 #include "tests/sim/edges.h"
 #include "tests/sim/points.h"
 #include "tests/sim/scenarios.h"
 
 #define FAULTS_MAX 16
+#define RECORDED   "tests/sim/recorded.txt"
 
 struct options {
 	const struct scenario *scenario;
 	uint64_t seed, runs, every; /* every n-th point only */
 	const char *faults[FAULTS_MAX], *query, *only;
+	const char *recorded;  /* the key of its digest; NULL: it is not compared */
+	struct sha256 *digest; /* of all runs */
 	size_t n_faults;
-	bool disk, upgrade, table, exhaustive, crash_only, writes_only, together, trace, verbose,
-		twice, keep_going;
+	bool disk, upgrade, table, libraries, exhaustive, crash_only, writes_only, together, trace,
+		verbose, twice, keep_going;
 };
 
 struct counts {
@@ -88,11 +94,13 @@ static int play(const struct options *o, uint64_t seed, const char *fault, struc
 	r = world_init(w, o->scenario, seed, level, err);
 	if (r == 0)
 		r = world_run(w, err);
+	digest_world(w);
 	if (r < 0 && level != TRACE_NOTHING)
 		world_tell(w, o->query);
 	for (int i = 0; i < FAULTS_N; i++)
 		ret->struck[i] += w->faults.n[i];
 	trace_final(&w->sim.trace, ret->hash);
+	digest_adds(o->digest, ret->hash);
 	world_free(w);
 	return r;
 }
@@ -153,6 +161,7 @@ static uint64_t run_exhaustive(struct options *o)
 				  .writes_only = o->writes_only,
 				  .keep_going = o->keep_going,
 				  .only = o->only,
+				  .digest = o->digest,
 				  .replay = replay_of,
 				  .arg = o};
 	return points_run(&c);
@@ -161,12 +170,14 @@ static uint64_t run_exhaustive(struct options *o)
 static int usage(const char *why)
 {
 	fprintf(stderr,
-		"sim: %s\nusage: sim --disk | --upgrade | --table | --scenario NAME [--seed N] "
+		"sim: %s\nusage: sim --disk | --upgrade | --table | --libraries | --scenario NAME "
+		"[--seed N] "
 		"[--runs N] "
 		"[--fault F]... "
 		"[--exhaustive|--crash-only [--writes-only] [--every N] [--only FAULT]] "
 		"[--together] [--twice] "
-		"[--keep-going] [--edges FILE] [--trace | -v] [--sql QUERY]\n"
+		"[--keep-going] [--edges FILE] [--recorded KEY] [--trace | -v] [--sql QUERY]\n"
+		"--recorded KEY: the digest is compared with that of KEY in " RECORDED "\n"
 		"--trace: passes of the controllers, writes, crashes; -v: the wire, too; of a run\n"
 		"that fails both end with the log (or the rows of --sql)\n"
 		"F: none, all, a fault of tests/sim/faults.h, or crash-before, crash-after, "
@@ -197,6 +208,7 @@ static bool flag(struct options *o, const char *name)
 		{"--disk", &o->disk},
 		{"--upgrade", &o->upgrade},
 		{"--table", &o->table},
+		{"--libraries", &o->libraries},
 		{"--exhaustive", &o->exhaustive},
 		{"--crash-only", &o->crash_only},
 		{"--writes-only", &o->writes_only},
@@ -223,6 +235,8 @@ static int option(struct options *o, const char *name, char *v)
 		o->query = v;
 	else if (strcmp(name, "--only") == 0)
 		o->only = v;
+	else if (strcmp(name, "--recorded") == 0)
+		o->recorded = v;
 	else if (strcmp(name, "--fault") == 0 && o->n_faults < FAULTS_MAX)
 		o->faults[o->n_faults++] = v;
 	else if (strcmp(name, "--edges") == 0)
@@ -244,26 +258,53 @@ static int parse(int argc, char **argv, struct options *o)
 		i += n;
 	}
 	o->exhaustive = o->exhaustive || o->crash_only;
-	return o->scenario || o->disk || o->upgrade || o->table ? 0 : usage("want --scenario");
+	bool tells = o->table || o->libraries;
+	return o->scenario || o->disk || o->upgrade || tells ? 0 : usage("want --scenario");
+}
+
+static void print_libraries(void)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	digests_libraries(&b);
+	puts(b.buf);
+}
+
+/* All runs together: what one of them does otherwise than when it was recorded, and no invariant forbids. */
+static bool is_as_recorded(const struct options *o)
+{
+	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT(STRBUF_SMALL);
+	char number[DIGEST_HEX];
+	digest_end(o->digest, number);
+	if (!o->recorded) {
+		printf("# digest %s\n", number);
+		return true;
+	}
+	enum digest_verdict v = digests_compare(RECORDED, o->recorded, number, &why);
+	if (v != DIGEST_EQUAL)
+		printf("%s%s\n", v == DIGEST_DIFFERS ? "not ok " : "# ", why.buf);
+	return v != DIGEST_DIFFERS;
 }
 
 int main(int argc, char **argv)
 {
-	struct options o = {.seed = 1, .runs = 1, .every = 1};
+	CLEANUP(sha256_freep) struct sha256 *digest = sha256_new();
+	struct options o = {.seed = 1, .runs = 1, .every = 1, .digest = digest};
 	program = argv[0];
 	int r = parse(argc, argv, &o);
 	if (r != 0)
 		return r;
 	if (o.table)
 		edges_print();
-	if (o.table)
+	if (o.libraries)
+		print_libraries();
+	if (o.table || o.libraries)
 		return 0;
 	log_setup(o.verbose || o.trace ? LOG_DEBUG : LOG_NONE, LOG_FORMAT_KV, NULL);
 	(void)signal(SIGABRT, on_crash);
 	(void)signal(SIGSEGV, on_crash);
-	if (o.disk)
-		return disk_check(o.seed, o.every) ? 1 : 0;
-	if (o.upgrade)
-		return upgrade_check(o.seed, o.every) ? 1 : 0;
-	return (o.exhaustive ? run_exhaustive(&o) : run_seeds(&o)) ? 1 : 0;
+	uint64_t failed = o.disk         ? disk_check(o.seed, o.every, digest)
+			  : o.upgrade    ? upgrade_check(o.seed, o.every, digest)
+			  : o.exhaustive ? run_exhaustive(&o)
+					 : run_seeds(&o);
+	return failed || !is_as_recorded(&o) ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The simulation: random faults, one fault at every point, disks, equal replays. A failing line of a log names the
-# command that plays it again.
+# command that plays it again. What each job came to, all its runs together, is compared with recorded.txt (tests/lib/digests.h):
+# `make check RUN=test_sim.sh SIM_RECORD=1` records it anew, after a change that is meant; --list prints the jobs.
 # A part of it, that `make test` ends in eight minutes: `make check RUN=test_sim.sh SIM_RUNS=200 SIM_EVERY=1` is the whole.
 # SIM_RUNS=N: seeds of the small scenarios, of which the story, whose run costs ten times as much, takes three fifths (half of
 # them in one process); SIM_EVERY=N: only every n-th point of the operator's
@@ -12,7 +13,8 @@ if [ "${1:-}" = --job ]; then
 	set -- $2
 	name=$1
 	shift
-	"$build/sim" --edges "$build/edges.taken" "$@" >"$build/$name.log" 2>&1
+	key="$name $*"
+	"$build/sim" --edges "$build/edges.taken" --recorded "$key" "$@" >"$build/$name.log" 2>&1
 	echo $? >"$build/$name.code"
 	exit 0
 fi
@@ -31,9 +33,9 @@ runs=${SIM_RUNS:-$runs}
 every=${SIM_EVERY:-$every}
 few=$(((runs + 9) / 10))
 story=$(((runs * 3 + 9) / 10)) # in each of the two ways
-rm -f "$build/edges.taken"
 n=0
 bad=0
+whole=$([ "$runs" -eq 80 ] && [ "$every" -eq 3 ] && [ "$lost" -eq 1 ] && echo yes) # as it is recorded
 echo "# $((story * 2)) seeds of the story; of the points of install and upgrade 1 in $every"
 
 # A job is a line, NAME ARGUMENTS of sim; one core takes one at a time, so that none waits for the others' longest.
@@ -104,6 +106,10 @@ points() {
 	echo "sim__power_loss_at_every_disk_operation --disk --every $lost"
 	echo "sim__power_loss_at_every_disk_operation_of_an_upgrade_of_the_layout --upgrade --every $lost"
 }
+if [ "${1:-}" = --list ]; then
+	jobs
+	exit 0
+fi
 tell() {
 	n=$((n + 1))
 	if [ "$2" -eq 0 ]; then
@@ -112,9 +118,18 @@ tell() {
 		bad=1
 		echo "not ok $n - $1"
 	fi
-	sed 's/^not ok/# violation:/; s/^\([^#]\)/# \1/'
+	if grep -q ' was recorded in ' "$build/$1.log" 2>/dev/null; then
+		echo "# what it does now: $build/sim $(sed -n "s/^$1 //p" "$build/sim.jobs") --trace (-v: all of it), and the same before the"
+		echo "# change; if that is meant: make check RUN=test_sim.sh SIM_RECORD=1"
+	fi
+	sed '/^# not compared: /d; s/^not ok/# violation:/; s/^\([^#]\)/# \1/'
 }
-rm -f "$build"/sim__*.code
+rm -f "$build"/sim__*.code "$build"/sim__*.log "$build/edges.taken" "$build/sim.digests"
+if [ -n "${SIM_RECORD:-}" ] && [ -z "$whole" ]; then
+	echo "not ok 1 - sim__digests: recorded of all seeds and points of a build without sanitizers alone"
+	exit 1
+fi
+[ -z "${SIM_RECORD:-}" ] || export DIGESTS_RECORD="$build/sim.digests"
 jobs >"$build/sim.jobs"
 xargs -d '\n' -n 1 -P "$(nproc)" sh "$0" --job <"$build/sim.jobs"
 while read -r name _; do
@@ -133,6 +148,31 @@ untaken() {
 		grep -rqF "$test" "$here/../unit" || echo "no unit test $test"
 	done
 }
+
+# The digests of all jobs: one line, of why they are not compared if they are not.
+recorded=$(dirname "$0")/recorded.txt
+n=$((n + 1))
+others=$(cat "$build"/sim__*.log | grep -m 1 '^# not compared: ')
+new=$(grep -l ' names no sim__' "$build"/sim__*.log | wc -l)
+if [ -n "${SIM_RECORD:-}" ] && [ $bad -ne 0 ]; then
+	echo "not ok $n - sim__digests_are_recorded: not of a run that failed"
+elif [ -n "${SIM_RECORD:-}" ]; then
+	{
+		echo "# libraries: $("$build/sim" --libraries)"
+		sort -k 2 "$build/sim.digests"
+	} >"$recorded"
+	echo "ok $n - sim__digests_are_recorded"
+elif [ -n "$others" ]; then
+	echo "ok $n - sim__all_is_as_recorded # SKIP ${others#\# }"
+elif [ "$new" -eq 0 ]; then
+	echo "ok $n - sim__all_is_as_recorded"
+elif [ -z "$whole" ]; then
+	echo "ok $n - sim__all_is_as_recorded # SKIP $new jobs take other seeds here than were recorded"
+else
+	bad=1
+	echo "not ok $n - sim__all_is_as_recorded"
+	echo "# $new jobs are not: make check RUN=test_sim.sh SIM_RECORD=1"
+fi
 if [ "$runs" -lt 80 ] || [ "$every" -gt 3 ]; then
 	n=$((n + 1))
 	echo "ok $n - sim__every_edge_of_phases_and_states_is_taken # SKIP asked of all seeds and points, not of a part"

@@ -42,10 +42,10 @@ void trace_event(struct trace *t, enum trace_level level, const char *actor, con
 	add_text(t, event);
 	add_text(t, key);
 	sha256_add(t->hash, detail.ptr ? detail.ptr : "", detail.len);
-	if (t->level < level)
+	if (t->level < level && (level != TRACE_ENDS || t->level < TRACE_WIRE))
 		return;
 	bool is_dull = t->level == TRACE_STORY && event[0] == '2'; /* 200, 201: what was sent */
-	int n = is_dull ? 0 : (int)(detail.len < 200 ? detail.len : 200);
+	int n = is_dull ? 0 : (int)(detail.len < 200 || level == TRACE_ENDS ? detail.len : 200);
 	fprintf(stderr, "%12.6f %-10s %-8s %s %.*s\n", seconds(t), actor, event, key, n,
 		detail.ptr ? detail.ptr : "");
 }

@@ -12,6 +12,7 @@ enum trace_level {
 	TRACE_NOTHING,
 	TRACE_STORY, /* passes, writes with what became of them, crashes */
 	TRACE_WIRE,  /* every request, answer and event of a watch besides */
+	TRACE_ENDS,  /* what is there at the end (digest.h): with -v, too, and whole */
 };
 
 struct trace {

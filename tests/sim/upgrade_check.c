@@ -162,7 +162,7 @@ static int play(const struct disk_case *c, uint64_t *ret_before, uint64_t *ret_o
 	return r;
 }
 
-uint64_t upgrade_check(uint64_t seed, uint64_t every)
+uint64_t upgrade_check(uint64_t seed, uint64_t every, struct sha256 *digest)
 {
-	return disk_cases("upgrade", seed, every, play);
+	return disk_cases("upgrade", seed, every, digest, play);
 }

@@ -108,6 +108,7 @@ static int server_start(struct world *w, struct error *err)
 		.ca_pem = "",
 		.address = "sim:6443",
 		.simulate_workloads = w->scenario->simulate_workloads,
+		.metrics = w->metrics,
 	};
 	if (apiserver_new(&c, &w->server, err) < 0)
 		return -err->code;
@@ -469,6 +470,7 @@ int world_init(struct world *w, const struct scenario *s, uint64_t seed, enum tr
 	w->disk = disk_new(seed);
 	net_server_watch(w->net, server_is_frozen, w);
 	net_observe(w->net, observe, w);
+	w->metrics = metrics_new();
 	w->files = map_new(file_free);
 	w->user_deleted = map_new(xfree);
 	strbuf_init(&w->user_body, BODY_BYTES_MAX);
@@ -501,6 +503,7 @@ void world_free(struct world *w)
 	if (w->user_loop)
 		loop_free(w->user_loop);
 	server_free_all(w);
+	metrics_free(w->metrics);
 	loop_free(w->world_loop);
 	net_free(w->net);
 	disk_free(w->disk);

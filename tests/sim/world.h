@@ -55,6 +55,8 @@ struct program {
 	struct db *(*db)(void *p);
 	/* Sees each of its requests that reaches the server; NULL: not. */
 	void (*observe)(struct world *w, const struct http_request *r);
+	/* What it keeps joins the trace at the end of a run; NULL: nothing does. */
+	void (*digest)(void *p, struct trace *t);
 	/* Its caches of whole objects; NULL: none. */
 	void (*each_cache)(void *p, void (*fn)(void *arg, const struct informer *cache), void *arg);
 };
@@ -97,6 +99,7 @@ struct world {
 	struct loop *server_loop;
 	struct db *db;
 	struct audit *audit;
+	struct metrics *metrics; /* of both sides, through all their lives */
 	struct apiserver *server;
 	char *home; /* the working directory; NULL: not begun */
 	struct anchors *anchors;
