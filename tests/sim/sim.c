@@ -13,6 +13,7 @@
  *	build/sim --scenario toy --seed 7 --fault crash-after@w17 --trace
  */
 #include <assert.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@ struct options {
 	const char *faults[FAULTS_MAX], *query, *only;
 	const char *recorded;  /* the key of its digest; NULL: it is not compared */
 	struct sha256 *digest; /* of all runs */
+	int here;              /* the folder it was started in: runs have homes of their own */
 	size_t n_faults;
 	bool disk, upgrade, table, libraries, exhaustive, crash_only, writes_only, together, trace,
 		verbose, twice, keep_going;
@@ -279,9 +281,12 @@ static bool is_as_recorded(const struct options *o)
 		printf("# digest %s\n", number);
 		return true;
 	}
+	if (fchdir(o->here) < 0)
+		printf("# the folder it was started in is gone\n");
 	enum digest_verdict v = digests_compare(RECORDED, o->recorded, number, &why);
-	if (v != DIGEST_EQUAL)
-		printf("%s%s\n", v == DIGEST_DIFFERS ? "not ok " : "# ", why.buf);
+	if (v == DIGEST_EQUAL)
+		strbuf_addf(&why, "digest %s, as recorded", number);
+	printf("%s%s\n", v == DIGEST_DIFFERS ? "not ok " : "# ", why.buf);
 	return v != DIGEST_DIFFERS;
 }
 
@@ -289,6 +294,7 @@ int main(int argc, char **argv)
 {
 	CLEANUP(sha256_freep) struct sha256 *digest = sha256_new();
 	struct options o = {.seed = 1, .runs = 1, .every = 1, .digest = digest};
+	o.here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	program = argv[0];
 	int r = parse(argc, argv, &o);
 	if (r != 0)
