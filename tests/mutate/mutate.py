@@ -41,7 +41,8 @@ BESIDE = {
     "alm/io/sandbox_child": ["test_sandbox"],
     "alm/audit/verify_lanes": ["test_verify_lanes"],
 }
-RUNS_MAX = 2  # of a job of the simulation: the first seeds of test_sim.sh's; a digest of them that changes changes the job's
+RUNS_MAX = 1  # of a job of the simulation: the first seeds of test_sim.sh's; a digest of them that changes changes the job's
+JOBS_MAX = 25  # the cheapest
 DIGEST_S = 20  # a job that takes longer for these is left out
 SCRIPTS_MAX = 4  # end-to-end scripts tried, those first that run the fewest lines
 
@@ -195,10 +196,15 @@ def compiled(tools, mutants, n, jobs):
     return out
 
 
-def near(tools, path):
-    """Unit tests that include the file's header, then those of its folder, or of the one above where there is none."""
+def direct(tools, path):
+    """Unit tests that include the file's header."""
     header = f'#include "{pathlib.Path(path).with_suffix(".h")}"'
-    ret = sorted(t for t, p in tools.sources.items() if header in p.read_text())
+    return sorted(t for t, p in tools.sources.items() if header in p.read_text())
+
+
+def near(tools, path):
+    """Those, then those of its folder, or of the one above where there is none."""
+    ret = direct(tools, path)
     for folder in pathlib.Path(path).parents:
         tests = sorted(t for t, p in tools.sources.items() if p.is_relative_to(pathlib.Path("tests/unit", folder)))
         if tests:
@@ -273,8 +279,9 @@ def known_digests():
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         known = [x for x in pool.map(one, jobs_of_sim()) if x[2]]
+    known = sorted(known, key=lambda x: x[3])[:JOBS_MAX]
     print(f"# {len(known)} digests of {sum(x[3] for x in known):.0f} s in all", flush=True)
-    return sorted(known, key=lambda x: x[3])
+    return known
 
 
 @functools.cache
@@ -296,14 +303,21 @@ def digests_judge(tools, m, folder):
     return None
 
 
-def judge(tools, m, folder, tests, scripts=(), digests=False):
-    """(verdict, by what)."""
+def tests_judge(tools, folder, tests):
+    """The name of the test that notices."""
     for test in tests:
         words = [tools.program(test, folder / "mutant.o", folder), *coverage.command_of(test, BUILD)[1:]]
         if not ends_well(words, limit_of(test), folder) and passes(test):
-            return "killed", test
-    by = digests_judge(tools, m, folder) if digests else None
-    by = by or scripts_judge(tools, m, folder / "mutant.o", scripts)
+            return test
+    return None
+
+
+def judge(tools, m, folder, tests, scripts=(), digests_after=None):
+    """(verdict, by what). digests_after: so many of the tests come first; None: digests are not asked."""
+    first = len(tests) if digests_after is None else digests_after
+    by = tests_judge(tools, folder, tests[:first])
+    by = by or (digests_judge(tools, m, folder) if digests_after is not None else None)
+    by = by or tests_judge(tools, folder, tests[first:]) or scripts_judge(tools, m, folder / "mutant.o", scripts)
     return ("killed", by) if by else ("survived", f"{len(tests)} tests and {len(scripts)} scripts pass")
 
 
@@ -388,6 +402,7 @@ def main():
     p.add_argument("--list", action="store_true", help="the mutants, without running them")
     p.add_argument("--only", help="FILE:LINE: every mutant of that line")
     p.add_argument("--near", action="store_true", help="by unit tests of the file and its folder, without a coverage map: cheap")
+    p.add_argument("--digests", action="store_true", help="with --near: by digests alone, what unit tests let pass")
     p.add_argument("--wider", action="store_true", help="end-to-end scripts for what the others let pass (slow)")
     p.add_argument("--again", metavar="FILE", help="an earlier output: what survived there is tried again, what was killed counts")
     p.add_argument("--sample", action="store_true", help="those of sample.txt, each with its test: make check runs it")
@@ -422,7 +437,8 @@ def main():
             verdict, by = "equivalent", same[m.key()]
         else:
             wider = scripts.tests_of(m.path, m.line, m.text)[:SCRIPTS_MAX] if scripts else ()
-            verdict, by = judge(tools, m, folder, tests, wider, digests=True)
+            first = len(direct(tools, m.path)) if o.near else len(tests)
+            verdict, by = judge(tools, m, folder, [] if o.digests else tests, wider, 0 if o.digests else first)
         shutil.rmtree(folder, ignore_errors=True)
         with lock:
             verdicts.append((m, verdict))
