@@ -159,3 +159,28 @@ enum digest_verdict digests_compare(const char *file, const char *key, const cha
 	strbuf_addf(why, "digest %s, and %.*s was recorded in %s", number, STR_ARG(known), file);
 	return DIGEST_DIFFERS;
 }
+
+void digests_begin(void)
+{
+	const char *to = getenv("DIGESTS_RECORD");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	struct error err = ERROR_INIT;
+	if (!to || !*to)
+		return;
+	strbuf_adds(&b, LIBRARIES);
+	digests_libraries(&b);
+	strbuf_addc(&b, '\n');
+	if (file_write_atomic(to, strbuf_str(&b), 0644, &err) < 0)
+		fprintf(stderr, "%s\n", err.msg);
+}
+
+bool digests_hold(const char *file, const char *key, struct sha256 *h)
+{
+	char number[DIGEST_HEX];
+	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT(STRBUF_SMALL);
+	digest_end(h, number);
+	enum digest_verdict v = digests_compare(file, key, number, &why);
+	if (v != DIGEST_EQUAL && v != DIGEST_RECORDED)
+		fprintf(stderr, "# %s: %s\n", key, why.buf);
+	return v != DIGEST_DIFFERS && v != DIGEST_UNKNOWN;
+}

@@ -39,6 +39,10 @@ enum digest_verdict {
 /* why: what is to be told of it. A file that cannot be read names no key. */
 enum digest_verdict digests_compare(const char *file, const char *key, const char *number,
 				    struct strbuf *why);
+/* Recording, makes the file of DIGESTS_RECORD anew, with its first line. Before a test's first digests_hold(). */
+void digests_begin(void);
+/* Ends h, compares, and prints what is to be told; false if another number was recorded, or none. */
+bool digests_hold(const char *file, const char *key, struct sha256 *h);
 /* "sqlite 3.40.1, json-c 0.16, ..." */
 void digests_libraries(struct strbuf *b);
 
