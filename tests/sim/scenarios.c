@@ -10,7 +10,7 @@ static const struct scenario *const table[] = {
 	&scenario_ways,     &scenario_first,   &scenario_oneoff,       &scenario_interval,
 	&scenario_resource, &scenario_pair,    &scenario_week,         &scenario_canary,
 	&scenario_sweep,    &scenario_bundle,  &scenario_bundle_sweep, &scenario_bundle_canary,
-	&scenario_fight,    &scenario_held,
+	&scenario_fight,    &scenario_held,    &scenario_steps,
 };
 
 const struct scenario *scenario_at(size_t i)

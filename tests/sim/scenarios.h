@@ -13,7 +13,7 @@ extern const struct scenario scenario_toy, scenario_server, scenario_install, sc
 	scenario_stalled, scenario_detached, scenario_ways, scenario_first, scenario_oneoff,
 	scenario_interval, scenario_resource, scenario_pair, scenario_week, scenario_canary,
 	scenario_sweep, scenario_bundle, scenario_bundle_sweep, scenario_bundle_canary,
-	scenario_fight, scenario_held;
+	scenario_fight, scenario_held, scenario_steps;
 
 const struct scenario *scenario_find(const char *name);
 const struct scenario *scenario_at(size_t i); /* NULL past the end */

@@ -69,6 +69,8 @@ jobs() {
 	echo "sim__what_is_applied_is_kept_while_revisions_are_refused --scenario held --fault none"
 	echo "sim__random_faults_while_revisions_are_refused --scenario held --runs $(((few + 6) / 7))"
 	echo "sim__random_faults_on_a_fight --scenario fight --runs $(((few + 7) / 8))"
+	echo "sim__a_bundle_in_steps --scenario steps --fault none"
+	echo "sim__random_faults_on_a_bundle_in_steps --scenario steps --runs $few"
 	echo "sim__a_crash_at_writes_of_a_bundle_that_sweeps --scenario bundle-sweep --crash-only --writes-only --every $((every * 16))"
 	echo "sim__two_alm_run_of_one_bundle --scenario pair --runs $(((few + 4) / 5))"
 	for s in remove drift resource; do
@@ -159,7 +161,7 @@ if [ -n "${SIM_RECORD:-}" ] && [ $bad -ne 0 ]; then
 elif [ -n "${SIM_RECORD:-}" ]; then
 	{
 		echo "# libraries: $("$build/sim" --libraries)"
-		sort -k 2 "$build/sim.digests"
+		LC_ALL=C sort -k 2 "$build/sim.digests"
 	} >"$recorded"
 	echo "ok $n - sim__digests_are_recorded"
 elif [ -n "$others" ]; then
