@@ -35,12 +35,30 @@ static void unknown_field(void *arg, const char *path)
 	finding_add(m, arena_fmt(m->r->arena, "unknown field \"%s\"", path));
 }
 
+/* Lists whose order a patch tells are taken out of it when it is applied, and it is shown afterwards. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON is read */
+static struct obj *without_orders(const struct obj *patch)
+{
+	static const char order[] = "$setElementOrder/";
+	struct obj *o = obj_copy_map(patch);
+	OBJ_EACH (it, patch) {
+		if (obj_type(it.value) == OBJ_MAP)
+			obj_set(o, it.key, without_orders(it.value));
+		if (cstr_has_prefix(it.key, order)) {
+			obj_del(o, it.key);
+			obj_del(o, it.key + sizeof(order) - 1);
+		}
+	}
+	return o;
+}
+
 /* It is told with the patch, as Go prints a map. */
 static int cannot_handle_strategic(struct mutation *m, const char *why, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT(PATCH_TEXT_BYTES);
 	CLEANUP(strbuf_release) struct strbuf quoted = STRBUF_INIT(4 * PATCH_TEXT_BYTES);
-	go_plain(m->strategic, &plain);
+	CLEANUP(obj_unrefp) struct obj *patch = without_orders(m->strategic);
+	go_plain(patch, &plain);
 	go_quote(strbuf_str(&plain), &quoted);
 	return fail_invalid_one(m->r, "", "", "", FIELD_INVALID, "patch", err,
 				"Invalid value: %s: %s", quoted.buf, why);

@@ -177,7 +177,7 @@ def start(alm, folder, flags):
 
 def minor_of(kubectl):
     said = subprocess.run([kubectl, 'version', '--client', '-o', 'json'], stdout=subprocess.PIPE, text=True).stdout
-    return int(re.search(r'"minor": "(\d+)', said).group(1))
+    return int(re.search(r'"gitVersion": "v1\.(\d+)', said).group(1))
 
 
 def play(kubectl, real, servers, rows, options):

@@ -251,14 +251,16 @@ static void check_new_address(const struct check *c, const char *ip)
 					   ip));
 }
 
+/* Of one that may not change the new one is not looked at. */
 static void check_address(const struct check *c)
 {
 	const char *ip = obj_str(c->spec, "clusterIP"), *old = obj_str(c->before, "spec.clusterIP");
+	bool kept = old && *old && services_has_address(c->before);
 	if (!services_has_address(c->o))
 		return;
-	if (ip && !cstr_eq(ip, "None") && !cstr_eq(ip, old))
+	if (ip && !kept && !cstr_eq(ip, "None"))
 		check_new_address(c, ip);
-	else if (!ip)
+	else if (!ip && !kept)
 		field_errors_add(c->e, FIELD_INVALID, "spec.clusterIPs",
 				 "Invalid value: []: range " SERVICES_RANGE " is full");
 }
