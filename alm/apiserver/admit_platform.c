@@ -3,8 +3,8 @@
 
 #include "alm/apiserver/auth/auth.h"
 #include "alm/apiserver/core.h"
+#include "alm/apiserver/kinds/claim_check.h"
 #include "alm/apiserver/kinds/field_check.h"
-#include "alm/apiserver/kinds/volume_check.h"
 #include "alm/base/clock.h"
 #include "alm/io/zones.h"
 #include "alm/obj/condition.h"

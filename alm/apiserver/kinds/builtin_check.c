@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/address_check.h"
+#include "alm/apiserver/kinds/claim_check.h"
 #include "alm/apiserver/kinds/class_check.h"
 #include "alm/apiserver/kinds/device_check.h"
 #include "alm/apiserver/kinds/field_check.h"

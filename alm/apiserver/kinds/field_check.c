@@ -296,3 +296,31 @@ void check_text_kept(struct field_errors *e, const char *path, const struct obj 
 	if (*was && strcmp(is, was) != 0)
 		check_invalid_text(e, path, is, "field is immutable");
 }
+
+static const char *lowered(struct field_errors *e, const char *text)
+{
+	char *lower = arena_strdup(e->arena, text);
+	for (char *p = lower; *p; p++)
+		*p = char_lower(*p);
+	return lower;
+}
+
+void check_by_lower(struct field_errors *e, const char *path, enum name_rule rule, const char *name)
+{
+	const char *all[NAME_FAULTS_MAX];
+	size_t n = *name ? name_faults(rule, str_of(lowered(e, name)), all) : 0;
+	for (size_t i = 0; i < n; i++)
+		check_invalid_text(e, path, name, all[i]);
+}
+
+#define DRIVER_NAME_MAX 63
+
+void check_driver_name(struct field_errors *e, const char *path, const char *name)
+{
+	if (!*name)
+		check_required(e, path, NULL);
+	if (strlen(name) > DRIVER_NAME_MAX)
+		field_errors_add(e, FIELD_TOO_LONG, path, "Too long: may not be more than %d bytes",
+				 DRIVER_NAME_MAX);
+	check_by_lower(e, path, NAME_DNS_SUBDOMAIN, name);
+}

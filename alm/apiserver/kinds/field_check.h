@@ -72,4 +72,10 @@ void check_kept(struct field_errors *e, const char *path, const struct obj *o,
 void check_text_kept(struct field_errors *e, const char *path, const struct obj *o,
 		     const struct obj *before);
 
+/* A name whose letters may be capitals, too. */
+void check_by_lower(struct field_errors *e, const char *path, enum name_rule rule,
+		    const char *name);
+/* Of what drives volumes or devices. */
+void check_driver_name(struct field_errors *e, const char *path, const char *name);
+
 #endif

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/claim_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/storage_check.h"
-#include "alm/apiserver/kinds/volume_check.h"
 
 #define MODE_WORDS "must be a number between 0 and 0777 (octal), both inclusive"
 #define MORE_TYPES "may not specify more than 1 volume type"

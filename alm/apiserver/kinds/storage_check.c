@@ -6,29 +6,11 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/volume_check.h"
 
-#define DRIVER_NAME_MAX  63
 #define NODE_ID_MAX      256
 #define PARAMETERS_MAX   512
 #define PARAMETERS_BYTES ((size_t)256 << 10)
 #define TOKEN_LEAST      600
 #define TOKEN_MOST       (1LL << 32)
-
-static const char *lowered(struct field_errors *e, const char *text)
-{
-	char *lower = arena_strdup(e->arena, text);
-	for (char *p = lower; *p; p++)
-		*p = char_lower(*p);
-	return lower;
-}
-
-static void check_by_lower(struct field_errors *e, const char *path, enum name_rule rule,
-			   const char *name)
-{
-	const char *all[NAME_FAULTS_MAX];
-	size_t n = *name ? name_faults(rule, str_of(lowered(e, name)), all) : 0;
-	for (size_t i = 0; i < n; i++)
-		check_invalid_text(e, path, name, all[i]);
-}
 
 /* --- drivers --- */
 
@@ -98,16 +80,6 @@ static void check_topology(struct field_errors *e, const char *path, const struc
 			field_errors_add_text(e, FIELD_DUPLICATE, path, key);
 		check_qualified(e, path, key);
 	}
-}
-
-void check_driver_name(struct field_errors *e, const char *path, const char *name)
-{
-	if (!*name)
-		check_required(e, path, NULL);
-	if (strlen(name) > DRIVER_NAME_MAX)
-		field_errors_add(e, FIELD_TOO_LONG, path, "Too long: may not be more than %d bytes",
-				 DRIVER_NAME_MAX);
-	check_by_lower(e, path, NAME_DNS_SUBDOMAIN, name);
 }
 
 void check_csi_node(struct field_errors *e, const struct obj *o)

@@ -12,8 +12,6 @@ void check_storage_capacity(struct field_errors *e, const struct obj *o);
 void check_volume_attachment(struct field_errors *e, const struct obj *o);
 void check_volume_attributes(struct field_errors *e, const struct obj *o);
 /* "driver.example.com/x", in any case, that makes volumes. */
-/* Of what drives volumes or devices. */
-void check_driver_name(struct field_errors *e, const char *path, const char *name);
 void check_provisioner(struct field_errors *e, const char *path, const char *name);
 /* As many and as long as a class may have; needed: one at least. */
 void check_class_parameters(struct field_errors *e, const struct obj *o, bool needed);

@@ -1,5 +1,5 @@
-/* volume_check: what is wrong with PersistentVolumes and their claims, and what of them may not change, in the words of
- * Kubernetes 1.36 (builtin_check.h), but for the difference that it prints behind them. Pure. */
+/* volume_check: what is wrong with PersistentVolumes, and what of them may not change, in the words of Kubernetes 1.36
+ * (builtin_check.h), but for the difference that it prints behind them. Pure. */
 #ifndef ALM_APISERVER_KINDS_VOLUME_CHECK_H
 #define ALM_APISERVER_KINDS_VOLUME_CHECK_H
 
@@ -8,13 +8,6 @@
 
 void check_volume(struct field_errors *e, const struct obj *o);
 void volume_kept(struct field_errors *e, const struct obj *o, const struct obj *before);
-/* The spec of a claim, or of a template of one. */
-void check_claim_spec(struct field_errors *e, const char *path, const struct obj *spec);
-void check_claim(struct field_errors *e, const struct obj *o);
-void claim_kept(struct field_errors *e, const struct obj *o, const struct obj *before);
-
-/* Is it something that a claim can be filled from? */
-bool claim_has_source(const struct obj *o);
 
 /* What is wrong with where it is: the source, a field of spec. */
 void volume_check_source(struct field_errors *e, const char *source, const struct obj *o);

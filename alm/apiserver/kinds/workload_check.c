@@ -3,10 +3,10 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/claim_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/pod_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
-#include "alm/apiserver/kinds/volume_check.h"
 #include "alm/obj/json.h"
 #include "alm/obj/query/selector.h"
 

@@ -1,4 +1,5 @@
 /* test_volume_check.c: what of a volume and of a claim may change; the rest of it is in test_differs.c. */
+#include "alm/apiserver/kinds/claim_check.h"
 #include "alm/apiserver/kinds/volume_check.h"
 #include "alm/obj/json.h"
 #include "tests/lib/test.h"
