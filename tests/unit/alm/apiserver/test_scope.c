@@ -267,7 +267,7 @@ static void test_scope__a_definition_never_takes_the_place_of_a_built_in_kind(vo
 			  CRD("ingresses.networking.k8s.io", "networking.k8s.io", "Cluster",
 			      "ingresses", "Evil",
 			      ",\"metadata\":{\"name\":\"ingresses.networking.k8s.io\","
-			      "\"annotations\":{\"api-approved.kubernetes.io\":\"no\"}}")),
+			      "\"annotations\":{\"api-approved.kubernetes.io\":\"unapproved\"}}")),
 	       201, "PluralConflict");
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_addf(&b, "%s/status", name);
