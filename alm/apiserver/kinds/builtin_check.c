@@ -251,38 +251,53 @@ void builtin_check_status(const char *group, const char *plural, const struct ob
 	check_rules(group, plural, o, before, true, e);
 }
 
+/* An object and where what is wrong with it is told. */
+struct judged {
+	const char *group, *plural;
+	const struct obj *o, *before;
+	struct field_errors *e;
+	bool by_rules;    /* the table of rules judges it */
+	bool rules_stand; /* and has */
+};
+
+/* By the row of its kind. */
+static void check_kind(size_t row, struct judged *x, struct check_parts *ret)
+{
+	bool keeps = x->before && kinds[row].keep;
+	enum order order = kinds[row].order;
+	bool keep_later = order == CHECK_FIRST || order == CHECK_TWICE;
+	if (keeps && !keep_later)
+		kinds[row].keep(x->e, x->o, x->before);
+	if (keeps && order == KEEP_FIRST)
+		ret->kept = x->e->n;
+	if (!keeps || order != KEEP_ALONE)
+		check_anew(kinds[row].check, x->e, x->o, x->before,
+			   x->before && order == CHECK_TWICE);
+	x->rules_stand = keeps && order == CHECK_FIRST;
+	if (x->rules_stand && x->by_rules)
+		check_rules(x->group, x->plural, x->o, x->before, false, x->e);
+	if (order == CHECK_FIRST)
+		ret->checked = x->e->n;
+	if (keeps && keep_later)
+		kinds[row].keep(x->e, x->o, x->before);
+}
+
 void builtin_check_parts(const char *group, const char *plural, const struct obj *o,
 			 const struct obj *before, struct check_parts *ret, struct field_errors *e)
 {
-	bool rules_first = false;
 	static const char *const parts[] = {"spec",      "template",     "scheduling",
 					    "endpoints", "nodeTopology", NULL};
 	const size_t from = e->n;
+	struct judged x = {.group = group, .plural = plural, .o = o, .before = before, .e = e};
 	*ret = (struct check_parts){from, from};
-	bool judged = !before || is_changed(before, o, parts); /* of what has no spec, the whole */
-	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
-		if (strcmp(kinds[i].group, group) != 0 || strcmp(kinds[i].plural, plural) != 0 ||
-		    (before && !is_changed(before, o, kinds[i].parts)))
-			continue;
-		bool keeps = before && kinds[i].keep;
-		enum order order = kinds[i].order;
-		bool keep_later = order == CHECK_FIRST || order == CHECK_TWICE;
-		if (keeps && !keep_later)
-			kinds[i].keep(e, o, before);
-		if (keeps && order == KEEP_FIRST)
-			ret->kept = e->n;
-		if (!keeps || order != KEEP_ALONE)
-			check_anew(kinds[i].check, e, o, before, before && order == CHECK_TWICE);
-		rules_first = keeps && order == CHECK_FIRST;
-		if (rules_first && judged)
-			check_rules(group, plural, o, before, false, e);
-		if (order == CHECK_FIRST)
-			ret->checked = e->n;
-		if (keeps && keep_later)
-			kinds[i].keep(e, o, before);
-	}
-	if (judged && !rules_first)
-		check_rules(group, plural, o, before, false, e);
-	if (judged && !rules_first && ret->checked > from)
+	x.by_rules = !before || is_changed(before, o, parts); /* of what has no spec, the whole */
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (strcmp(kinds[i].group, group) == 0 && strcmp(kinds[i].plural, plural) == 0 &&
+		    (!before || is_changed(before, o, kinds[i].parts)))
+			check_kind(i, &x, ret);
+	if (!x.by_rules || x.rules_stand)
+		return;
+	check_rules(group, plural, o, before, false, e);
+	if (ret->checked > from)
 		ret->checked = e->n;
 }

@@ -475,7 +475,8 @@ void check_resource_slice(struct field_errors *e, const struct obj *o)
 void resource_slice_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
 	/* told behind what is wrong with both names */
-	size_t at = e->n, from = e->n;
+	const size_t from = e->n;
+	size_t at = from;
 	while (at > 0 && cstr_has_prefix(e->items[at - 1].path, "spec") &&
 	       !cstr_has_prefix(e->items[at - 1].path, "spec.driver") &&
 	       !cstr_has_prefix(e->items[at - 1].path, "spec.pool"))

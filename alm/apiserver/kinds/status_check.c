@@ -181,42 +181,53 @@ static void check_pod(struct field_errors *e, const struct obj *o)
 
 /* --- Jobs --- */
 
+static const char *index_fault(struct field_errors *e, struct str number, int64_t completions,
+			       int64_t *ret)
+{
+	const char *shown = check_quoted(e, arena_strndup(e->arena, number.ptr, number.len));
+	if (!str_parse_i64(number, ret))
+		return arena_fmt(e->arena, "cannot convert string to integer for index: %s", shown);
+	return *ret >= completions ? arena_fmt(e->arena, "too large index: %s", shown) : NULL;
+}
+
+static const char *order_fault(struct field_errors *e, int64_t previous, int64_t current)
+{
+	return arena_fmt(e->arena, "non-increasing order, previous: %lld, current: %lld",
+			 (long long)previous, (long long)current);
+}
+
+/* "7" or "0-3", behind *last, which is set to its end. */
+static const char *interval_fault(struct field_errors *e, struct str part, int64_t completions,
+				  int64_t *last)
+{
+	struct str first, second;
+	int64_t x = 0, y = 0;
+	bool two = str_cut(part, '-', &first, &second);
+	if (two && str_find_char(second, '-') >= 0)
+		return arena_fmt(e->arena,
+				 "the fragment %s violates the requirement that an index "
+				 "interval can have at most two parts separated by '-'",
+				 check_quoted(e, arena_strndup(e->arena, part.ptr, part.len)));
+	const char *fault = index_fault(e, two ? first : part, completions, &x);
+	if (!fault && two)
+		fault = index_fault(e, second, completions, &y);
+	if (!fault && two && x >= y)
+		fault = order_fault(e, x, y);
+	if (!fault && *last >= 0 && *last >= x)
+		fault = order_fault(e, *last, x);
+	*last = two ? y : x;
+	return fault;
+}
+
 /* "0-3,7": what is wrong with it, of a Job of so many; NULL. */
 static const char *indexes_fault(struct field_errors *e, const char *text, int64_t completions)
 {
-	struct str rest = str_of(text), part, first, last;
-	int64_t before = -1;
-	while (*text && str_next(&rest, ',', &part)) {
-		int64_t x = 0, y = 0;
-		bool two = str_cut(part, '-', &first, &last);
-		if (two && str_find_char(last, '-') >= 0)
-			return arena_fmt(
-				e->arena,
-				"the fragment %s violates the requirement that an index "
-				"interval can have at most two parts separated by '-'",
-				check_quoted(e, arena_strndup(e->arena, part.ptr, part.len)));
-		for (int i = 0; i < (two ? 2 : 1); i++) {
-			struct str number = !two ? part : i ? last : first;
-			const char *shown =
-				check_quoted(e, arena_strndup(e->arena, number.ptr, number.len));
-			if (!str_parse_i64(number, i ? &y : &x))
-				return arena_fmt(e->arena,
-						 "cannot convert string to integer for index: %s",
-						 shown);
-			if ((i ? y : x) >= completions)
-				return arena_fmt(e->arena, "too large index: %s", shown);
-		}
-		if (two && x >= y)
-			return arena_fmt(e->arena,
-					 "non-increasing order, previous: %lld, current: %lld",
-					 (long long)x, (long long)y);
-		if (before >= 0 && before >= x)
-			return arena_fmt(e->arena,
-					 "non-increasing order, previous: %lld, current: %lld",
-					 (long long)before, (long long)x);
-		before = two ? y : x;
-	}
-	return NULL;
+	struct str rest = str_of(text), part;
+	int64_t last = -1;
+	const char *fault = NULL;
+	while (*text && !fault && str_next(&rest, ',', &part))
+		fault = interval_fault(e, part, completions, &last);
+	return fault;
 }
 
 static void check_indexes(struct field_errors *e, const char *path, const char *field,
