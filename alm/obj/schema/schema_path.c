@@ -52,39 +52,52 @@ static const struct obj *below(const struct obj *at, const char *name, struct st
 	return obj_type(additional) == OBJ_MAP ? additional : NULL;
 }
 
+static const char path_end[] = "unexpected end of JSON path";
+
+/* ".name" or "['name']" off *rest: what is wrong with it, or NULL. */
+static const char *take_step(struct str *rest, struct str t, struct arena *a, const char **ret)
+{
+	bool bracket = str_is(t, "[");
+	if (!token(rest, &t))
+		return path_end;
+	if (bracket && (t.len < 2 || *t.ptr != '\'' || t.ptr[t.len - 1] != '\''))
+		return arena_fmt(a, "expected single quoted string but got %.*s", STR_ARG(t));
+	*ret = bracket ? unquoted(t, a) : arena_strndup(a, t.ptr, t.len);
+	return NULL;
+}
+
+static const char *take_end(struct str *rest, struct arena *a)
+{
+	struct str t;
+	if (!token(rest, &t))
+		return path_end;
+	return str_is(t, "]") ? NULL : arena_fmt(a, "expected ] but got %.*s", STR_ARG(t));
+}
+
 const struct obj *schema_at_path(const struct obj *openapi, const char *text, bool in_brackets,
 				 struct strbuf *path, struct arena *a, const char **ret_why)
 {
-	static const char end[] = "unexpected end of JSON path";
 	const struct obj *at = openapi;
+	const char *name = NULL;
 	struct str rest = str_of(text), t;
-	while (token(&rest, &t)) {
-		bool bracket = str_is(t, "[");
-		*ret_why = bracket && !in_brackets ? "array notation is not allowed"
-			   : !bracket && !str_is(t, ".")
-				   ? arena_fmt(a, "expected [ or . but got: %.*s", STR_ARG(t))
-				   : NULL;
-		if (*ret_why)
-			return NULL;
-		*ret_why = end;
-		if (!token(&rest, &t))
-			return NULL;
-		*ret_why = arena_fmt(a, "expected single quoted string but got %.*s", STR_ARG(t));
-		if (bracket && (t.len < 2 || *t.ptr != '\'' || t.ptr[t.len - 1] != '\''))
-			return NULL;
-		at = below(at, bracket ? unquoted(t, a) : arena_strndup(a, t.ptr, t.len), path);
-		*ret_why = "does not refer to a valid field";
-		if (!at)
-			return NULL;
-		*ret_why = end;
-		if (bracket && !token(&rest, &t))
-			return NULL;
-		*ret_why = arena_fmt(a, "expected ] but got %.*s", STR_ARG(t));
-		if (bracket && !str_is(t, "]"))
-			return NULL;
-	}
 	*ret_why = NULL;
-	return at;
+	while (!*ret_why && token(&rest, &t)) {
+		bool bracket = str_is(t, "[");
+		if (bracket && !in_brackets)
+			*ret_why = "array notation is not allowed";
+		else if (!bracket && !str_is(t, "."))
+			*ret_why = arena_fmt(a, "expected [ or . but got: %.*s", STR_ARG(t));
+		else
+			*ret_why = take_step(&rest, t, a, &name);
+		if (*ret_why)
+			break;
+		at = below(at, name, path);
+		if (!at)
+			*ret_why = "does not refer to a valid field";
+		else if (bracket)
+			*ret_why = take_end(&rest, a);
+	}
+	return *ret_why ? NULL : at;
 }
 
 /* --- rules --- */
