@@ -311,18 +311,14 @@ static void compare_leaf(struct walk *w, const struct obj *before, const struct 
 		fieldset_insert(into, w->steps, w->n);
 }
 
-/* x, y: of the same key, or NULL for the side that has none. */
-static void compare_items(struct walk *w, struct apply_type t, const struct keyed *x,
-			  const struct keyed *y)
+/* again: one of the two is not the only one of its key. */
+static void compare_items(struct walk *w, struct apply_type t, bool again, const struct obj *before,
+			  const struct obj *after)
 {
-	const struct obj *before = x ? x->item : NULL, *after = y ? y->item : NULL;
-	if (!enter(w, x ? x->step : y->step))
-		return;
-	if ((x && x->again) || (y && y->again))
+	if (again)
 		compare_leaf(w, before, after);
 	else
 		compare_node(w, apply_items(t), before, after);
-	w->n--;
 }
 
 static void compare_lists(struct walk *w, struct apply_type t, const struct obj *before,
@@ -333,7 +329,12 @@ static void compare_lists(struct walk *w, struct apply_type t, const struct obj 
 	const struct keyed *y = keyed_items(w, t, after, &m), *y_end = y + m;
 	while (x < x_end || y < y_end) {
 		int c = next_side(x < x_end ? x->step : NULL, y < y_end ? y->step : NULL);
-		compare_items(w, t, c <= 0 ? x : NULL, c >= 0 ? y : NULL);
+		bool again = (c <= 0 && x->again) || (c >= 0 && y->again);
+		if (enter(w, c <= 0 ? x->step : y->step)) {
+			compare_items(w, t, again, c <= 0 ? x->item : NULL,
+				      c >= 0 ? y->item : NULL);
+			w->n--;
+		}
 		x += c <= 0;
 		y += c >= 0;
 	}
