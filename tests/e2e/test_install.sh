@@ -131,6 +131,7 @@ is "what it prints can be created" "apptype.app.coreos.com/gadget-operator creat
 soon "and is installed" 1.0.0 k get apps gadget-operator -o 'jsonpath={.status.installedVersion}'
 k patch apptype gadget-operator --type=merge -p '{"spec":{"version":"*","upgrade":{"mode":"Manual"}}}' >/dev/null
 soon "its next version waits" 1.1.0 k get apps gadget-operator -o 'jsonpath={.status.availableVersion}'
+soon "and has a plan" AwaitingApproval k get ist install.1.1.0.gadget-operator.plain -o 'jsonpath={.status.phase}'
 code "alm diff of a chart whose objects name no namespace" 0 "gadget-operator/gadget-operator-config  data.chart  1.0.0 -> 1.1.0" \
 	alm diff gadget-operator --to 1.1.0
 code "a catalog's name is taken" 1 "there is a catalog plain already" alm catalog add plain "https://127.0.0.1:$port/other"

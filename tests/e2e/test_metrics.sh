@@ -44,6 +44,8 @@ repaired() {
 	alm audit query --reason DriftRepaired -o json --data-dir "$data" | jq -r '.[-1] | "\(.type) \(.body.message)"'
 }
 soon "and no more is missing" "Transition Deployment etcd/etcd-operator is missing: repaired" repaired # what comes before that joins it
+# What changes while the former repair is still being told of is one transition with it.
+rests "and its status" k get ist -o 'jsonpath={.items[*].metadata.resourceVersion}'
 k patch deployment -n etcd etcd-operator --field-manager=somebody --type=merge -p '{"spec":{"replicas":7}}' >/dev/null
 soon "who changed what" "somebody spec.replicas" sh -c "'$alm_bin' audit query --reason Drifted -o json --data-dir '$data' |
 	jq -r '.[-1].body | \"\(.who.via) \(.paths[0])\"'"
