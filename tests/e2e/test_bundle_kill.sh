@@ -82,6 +82,7 @@ is "with all of its objects, and no other" "$(wanted)" "$(marked)"
 is "and none without a mark" "$(wanted)" "$(k get configmaps -o 'jsonpath={range .items[*]}{.metadata.name}={.data.v}{"\n"}{end}' | grep -v kube-root | sort)"
 is "what was there all the time was never made anew" "$uid" "$(k get configmap stays -o 'jsonpath={.metadata.uid}')"
 is "the inventory names what is there" "$(wanted | sed 's/=.*//' | LC_ALL=C sort)" "$(inventory)"
+rests "and rests" versions
 before=$(versions) n=$(polls)
 later() { [ "$(polls)" -ge $((n + 4)) ] && echo yes; }
 soon "the branch is polled on" yes later
