@@ -234,8 +234,8 @@ def main():
         row("processor of a create beyond all these", *later, "us", up=False)
         row("  times that of the first", later[0] / cost[0], later[1] / cost[1], "", most=1.5)
         longest_turn()
+        memory_of(servers)  # before others were held, whose memory would be used again
         watches(servers)
-        memory_of(servers)
         longest_turn()
     finally:
         if p:
