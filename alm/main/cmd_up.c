@@ -42,6 +42,7 @@ struct up {
 	struct metrics_server *metrics_server;
 	struct git_hooks *hooks;
 	struct timer trim;
+	bool is_ready; /* told */
 	int exit;
 };
 
@@ -69,17 +70,39 @@ static void on_signal(void *arg, int signal)
 	stop(arg);
 }
 
+/* What scripts wait for is printed when what they ask for next is served: the definitions, too. */
+static void print_ready(struct up *u)
+{
+	const char *address = embedded_address(u->embedded);
+	if (u->is_ready)
+		return;
+	u->is_ready = true;
+	term_print("alm: https://%s, kubeconfig %s, data %s, console https://%s" CONSOLE_PATH "\n",
+		   address, embedded_kubeconfig(u->embedded), u->config.data_dir, address);
+	if (u->hooks)
+		term_print("alm: hooks of git on http://%s/hooks/git\n",
+			   git_hooks_address(u->hooks));
+	if (u->config.simulate_workloads)
+		term_print("alm: workloads are simulated (--simulate-workloads), no kubelet runs "
+			   "here\n");
+	print_protection("alm", u->sandbox);
+	(void)term_flush();
+}
+
 static void crds_applied(void *arg, const struct error *err)
 {
 	struct up *u = arg;
-	if (err && audit_read_only(embedded_audit(u->embedded)))
-		return; /* reported already: what is there can be read, nobody acts */
+	if (err && audit_read_only(embedded_audit(u->embedded))) {
+		print_ready(u); /* reported already: what is there can be read, nobody acts */
+		return;
+	}
 	if (err) {
 		log_error("the CRDs of ALM could not be applied", "error", err->msg);
 		u->exit = error_exit(err->code);
 		stop(u);
 		return;
 	}
+	print_ready(u);
 	manager_start(u->manager);
 	git_hooks_set(u->hooks, u->manager);
 	loop_arm(u->loop, &u->trim, TRIM_AFTER_NS);
@@ -185,17 +208,6 @@ static int run(struct cli *c, struct error *err)
 		return -err->code;
 	}
 	loop_on_signal(u.loop, on_signal, &u);
-	const char *address = embedded_address(u.embedded);
-	term_print("alm: https://%s, kubeconfig %s, data %s, console https://%s" CONSOLE_PATH "\n",
-		   address, embedded_kubeconfig(u.embedded), u.config.data_dir, address);
-	if (u.hooks)
-		term_print("alm: hooks of git on http://%s/hooks/git\n",
-			   git_hooks_address(u.hooks));
-	if (u.config.simulate_workloads)
-		term_print("alm: workloads are simulated (--simulate-workloads), no kubelet runs "
-			   "here\n");
-	print_protection("alm", u.sandbox);
-	(void)term_flush();
 	loop_run(u.loop);
 	release(&u);
 	c->exit_code = u.exit;

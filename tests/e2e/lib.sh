@@ -81,14 +81,6 @@ up_start() {
 		not_ok "alm up starts" "$(tail -5 "$dir/err")"
 		exit 1
 	}
-	# ALM's own definitions come right behind the server.
-	for kind in v1beta1/apps v1alpha1/catalogs; do
-		for _ in $(seq 100); do
-			curl -skf -o /dev/null -H "Authorization: Bearer $(cat "$data/token")" \
-				"$(sed -n 's/ *server: //p' "$KUBECONFIG")/apis/app.coreos.com/$kind?limit=1" && break
-			sleep 0.1
-		done
-	done
 }
 
 # alm server alone, for controllers apart from it.
