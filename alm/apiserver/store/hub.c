@@ -120,6 +120,7 @@ static bool send_items(struct watcher *w)
 	while (w->next_item < w->first.n && read < LIST_WORK_BYTES && has_room(w)) {
 		struct text *t = w->first.items[w->next_item].text;
 		read += t->len;
+		hub_spend(w->hub, t->len);
 		send_first_item(w, t);
 		listing_drop(&w->first, w->next_item++);
 	}
@@ -196,16 +197,18 @@ static bool send_changes(struct watcher *w)
 		if (read >= LIST_WORK_BYTES || !has_room(w))
 			break;
 		read += c->after ? c->after->len : 0;
+		hub_begin_change(w->hub,
+				 c->rv); /* most who wait for their turn wait for the same */
 		hub_send_change(w, c);
-		hub_end_change(w->hub);
 	}
 	return c != NULL;
 }
 
-/* Sends what the client has room for; goes on when it has taken that, or in the next turn. */
-static void catch_up(void *arg)
+static void on_writable(void *arg);
+
+/* Sends what the client has room for; what is left is for another turn. It may end w. */
+static void catch_up(struct watcher *w)
 {
-	struct watcher *w = arg;
 	struct hub *h = w->hub;
 	h->publishing = true; /* keeps w until the end of this function */
 	bool more = !w->first_sent && send_items(w);
@@ -218,10 +221,28 @@ static void catch_up(void *arg)
 	}
 	w->behind = more;
 	struct exchange *x = w->request->exchange;
-	x->on_writable = more ? catch_up : NULL;
+	x->on_writable = more ? on_writable : NULL;
 	x->on_writable_arg = w;
 	if (more && has_room(w))
-		loop_post(h->server->loop, &w->go_on);
+		hub_wait(w);
+}
+
+static void on_writable(void *arg)
+{
+	struct watcher *w = arg;
+	struct hub *h = w->hub;
+	catch_up(w);
+	hub_end_change(h);
+}
+
+static void turn(void *arg)
+{
+	struct hub *h = arg;
+	struct watcher *w;
+	hub_turn_begin(h);
+	while ((w = hub_turn_next(h)) != NULL)
+		catch_up(w);
+	hub_end_change(h);
 }
 
 static int64_t duration_of(struct watcher *w)
@@ -261,7 +282,10 @@ static void begin_stream(struct watcher *w)
 		return;
 	}
 	w->behind = true;
-	catch_up(w);
+	if (hub_is_spent(w->hub))
+		hub_wait(w);
+	else
+		on_writable(w);
 }
 
 static void free_arena(void *arg)
@@ -345,7 +369,6 @@ int hub_watch(struct hub *h, struct request *r, struct error *err)
 	w->hub = h;
 	w->request = r;
 	w->options = l;
-	w->go_on = (struct task){.fn = catch_up, .arg = w};
 	w->exact_name = field_selector_exact(l.fields, "metadata.name");
 	w->resource = server_resource(h->server, r->kind);
 	w->next = w->resource->watchers;
@@ -361,6 +384,8 @@ struct hub *hub_new(struct apiserver *s)
 {
 	struct hub *h = xcalloc(1, sizeof(*h));
 	h->server = s;
+	TAILQ_INIT(&h->late);
+	h->turn = (struct task){.fn = turn, .arg = h};
 	store_on_change(s->store, hub_show_change, h);
 	virtual_on_change(s->virtuals, hub_show_change, h);
 	kinds_on_remove(s->kinds, kind_goes, h);
@@ -375,6 +400,7 @@ void hub_free(struct hub *h)
 	virtual_on_change(h->server->virtuals, NULL, NULL);
 	for (size_t i = 0; i < store_n_resources(h->server->store); i++)
 		end_watches(h, store_resource_at(h->server->store, i), NULL);
+	loop_unpost(h->server->loop, &h->turn);
 	xfree(h);
 }
 

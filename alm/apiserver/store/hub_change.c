@@ -57,6 +57,14 @@ void hub_end_change(struct hub *h)
 {
 	hub_lines_clear(&h->lines);
 	forget_forms(h);
+	h->change_rv = 0;
+}
+
+void hub_begin_change(struct hub *h, int64_t rv)
+{
+	if (h->change_rv != rv)
+		hub_end_change(h);
+	h->change_rv = rv;
 }
 
 /* As whoever wrote it had it converted. When that failed, or is long ago, the client comes back with a list. */
@@ -78,17 +86,32 @@ static void send_converted(struct watcher *w, const struct change *c)
 					   (long long)c->rv));
 }
 
-void hub_send_change(struct watcher *w, const struct change *c)
+static bool is_about(const struct watcher *w, const struct change *c)
 {
 	const struct request *r = w->request;
-	if (w->dead || c->rv <= w->floor || (*r->ns && strcmp(r->ns, c->ns) != 0) ||
-	    (w->exact_name && strcmp(w->exact_name, c->name) != 0))
+	return !w->dead && c->rv > w->floor && (!*r->ns || !strcmp(r->ns, c->ns)) &&
+	       (!w->exact_name || !strcmp(w->exact_name, c->name));
+}
+
+void hub_send_change(struct watcher *w, const struct change *c)
+{
+	if (!is_about(w, c))
 		return;
 	w->floor = c->rv;
-	if (converting_is_needed(r->kind))
+	if (converting_is_needed(w->request->kind))
 		send_converted(w, c);
 	else
 		send_matching(w, c);
+}
+
+/* What came before the change, it has seen. */
+static void put_off(struct watcher *w, const struct change *c)
+{
+	if (!is_about(w, c))
+		return;
+	w->floor = c->rv - 1;
+	w->behind = true;
+	hub_wait(w);
 }
 
 /* Shows a change to the watchers of its resource. */
@@ -99,7 +122,9 @@ void hub_show_change(void *arg, const struct change *c)
 		return;
 	h->publishing = true;
 	for (struct watcher *w = c->resource->watchers; w; w = w->next)
-		if (w->begun && !w->behind)
+		if (w->begun && !w->behind && hub_is_spent(h))
+			put_off(w, c);
+		else if (w->begun && !w->behind)
 			hub_send_change(w, c);
 	h->publishing = false;
 	hub_end_change(h);

@@ -2,6 +2,8 @@
 #ifndef ALM_APISERVER_STORE_HUB_INTERNAL_H
 #define ALM_APISERVER_STORE_HUB_INTERNAL_H
 
+#include <sys/queue.h>
+
 #include "alm/apiserver/store/hub.h"
 #include "alm/apiserver/store/hub_line.h"
 
@@ -20,7 +22,8 @@ struct watcher {
 	bool behind, first_sent, first_marked;
 	struct listing first;
 	size_t next_item; /* of first */
-	struct task go_on;
+	bool waits;       /* for its turn */
+	TAILQ_ENTRY(watcher) link;
 };
 
 /* A text of the change as a kind shows it that has a converter. */
@@ -32,11 +35,20 @@ struct hub_form {
 
 #define HUB_FORMS_MAX 16
 
+/* What watchers are sent in one turn of the loop, after which other requests come: in bytes, of which a send costs as many as
+ * HUB_SEND_BYTES beyond its own. A watcher that this leaves out is behind, and goes on in a later turn. */
+#define HUB_TURN_BYTES ((size_t)2 << 20)
+#define HUB_SEND_BYTES ((size_t)4 << 10)
+
 struct hub {
 	struct apiserver *server;
 	size_t n_watchers;
 	bool publishing;
+	TAILQ_HEAD(, watcher) late; /* they wait for their turn, in order */
+	struct task turn;           /* posted while some do, and once spent is large */
+	size_t spent;               /* since it ran */
 	/* Of the change that is being published. */
+	int64_t change_rv; /* 0: none is */
 	struct hub_lines lines;
 	struct hub_form forms[HUB_FORMS_MAX];
 	size_t n_forms;
@@ -56,12 +68,24 @@ bool hub_takes_columns(struct watcher *w);
 /* The client must list again, and why: that ends it. */
 void hub_send_expired(struct watcher *w, const char *why);
 
+/* --- hub_turn.c --- */
+void hub_turn_begin(struct hub *h);
+/* Who is to go on in this turn, first come first; NULL: nobody, the others have another. */
+struct watcher *hub_turn_next(struct hub *h);
+/* Counts what is sent. */
+void hub_spend(struct hub *h, size_t bytes);
+bool hub_is_spent(const struct hub *h);
+/* It goes on behind those that wait already. */
+void hub_wait(struct watcher *w);
+void hub_wait_no_more(struct watcher *w);
+
 /* --- hub_change.c --- */
 extern const char hub_added[];
 /* What the watcher is told of a change, if anything. */
 void hub_send_change(struct watcher *w, const struct change *c);
-/* The next one is another. */
+/* No more is told of the change, or of one from before that of rv. */
 void hub_end_change(struct hub *h);
+void hub_begin_change(struct hub *h, int64_t rv);
 /* store_on_change(): all watchers of its resource are. arg: the hub. */
 void hub_show_change(void *arg, const struct change *c);
 

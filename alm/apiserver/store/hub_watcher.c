@@ -21,7 +21,7 @@ void watcher_drop(struct watcher *w)
 	w->dead = true;
 	loop_disarm(w->hub->server->loop, &w->end);
 	loop_disarm(w->hub->server->loop, &w->bookmark);
-	loop_unpost(w->hub->server->loop, &w->go_on);
+	hub_wait_no_more(w);
 	/* One that has not begun is still known to the store's commit, and goes in begin(). */
 	if (!w->hub->publishing && w->begun)
 		watcher_unlink(w);
@@ -52,6 +52,7 @@ void hub_send(struct watcher *w, struct str line)
 {
 	if (w->dead)
 		return;
+	hub_spend(w->hub, line.len + HUB_SEND_BYTES);
 	if (exchange_write(w->request->exchange, line) > HUB_QUEUE_BYTES_MAX && !w->dead)
 		watcher_finish(w, false);
 }
