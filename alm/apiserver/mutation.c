@@ -25,6 +25,7 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/patch/apply.h"
+#include "alm/obj/schema/schema_node.h"
 
 int mutation_init(struct mutation *m, struct request *r, const char *ns, const char *name,
 		  struct error *err)
@@ -152,7 +153,11 @@ int mutation_validate(struct mutation *m, struct error *err)
 		field_errors_swap(e, again, of_meta,
 				  m->kind->flags & KIND_META_FIRST ? parts.checked : parts.kept);
 	if (m->kind->schema) {
-		schema_validate(m->kind->schema, m->after, e);
+		if (!m->is_status)
+			schema_validate(m->kind->schema, m->after, e);
+		else if (obj_has(m->after, "status")) /* the rest is as it was stored */
+			schema_validate_at(schema_property(m->kind->schema, "status"), "status",
+					obj_get(m->after, "status"), e);
 		scale_check(m->kind, m->after, m->is_status, e);
 		schema_validate_rules(m->kind->schema, m->after, m->before, e);
 	}

@@ -78,7 +78,7 @@ static int cannot_handle(struct mutation *m, const char *why, struct error *err)
 			"version: unable to convert unstructured object to %s%s, Kind=%s: %s",
 			m->stated_namespace, m->name, core, api, k->kind, core, api, k->kind, why);
 	}
-	if (k->flags & KIND_CUSTOM || !cstr_eq(m->r->verb, "patch"))
+	if (m->is_apply || !cstr_eq(m->r->verb, "patch"))
 		return fail_code(m->r, E_BADREQUEST, err,
 				 "%s in version \"%s\" cannot be handled as a %s: %s", k->kind,
 				 k->version, k->kind, why);
@@ -159,7 +159,10 @@ static int shape_builtin(struct mutation *m, struct error *err)
 	enum api_dialect how = m->is_apply || m->strategic ? API_UNSTRUCTURED
 			       : patched                   ? API_JSON_SORTED
 							   : API_JSON_TEXT;
-	int rc = t ? api_decode(t, how, m->after, unknown_field, m, err) : 0;
+	int rc = t ? api_decode(t, how, m->after, unknown_field, m, err)
+		   : object_meta_coerce(m->after, false, unknown_field, m, err);
+	if (!obj_has(m->after, "metadata"))
+		obj_set(m->after, "metadata", obj_map());
 	if (how == API_JSON_SORTED)
 		qsort(m->findings.items, m->findings.n, sizeof(*m->findings.items), by_text);
 	return rc;
@@ -173,8 +176,8 @@ int mutation_shape(struct mutation *m, struct error *err)
 		return -err->code;
 	if (m->kind->schema)
 		schema_prune(m->kind->schema, m->after, unknown_field, m);
-	if ((!custom && shape_builtin(m, &inner) < 0) ||
-	    object_meta_coerce(m->after, unknown_field, m, &inner) < 0)
+	if ((custom ? object_meta_coerce(m->after, m->is_apply, unknown_field, m, &inner)
+		    : shape_builtin(m, &inner)) < 0)
 		return cannot_handle(m, inner.msg, err);
 	if (m->kind->schema && !schema_default(m->kind->schema, m->after))
 		return store_too_large(err);

@@ -6,46 +6,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/obj/meta.h"
-
-enum meta_type { META_STR, META_INT, META_MAP, META_STRS, META_LIST };
-
-static const struct {
-	const char *name;
-	enum meta_type type;
-} meta_fields[] = {
-	{"name", META_STR},
-	{"generateName", META_STR},
-	{"namespace", META_STR},
-	{"selfLink", META_STR},
-	{"uid", META_STR},
-	{"resourceVersion", META_STR},
-	{"generation", META_INT},
-	{"creationTimestamp", META_STR},
-	{"deletionTimestamp", META_STR},
-	{"deletionGracePeriodSeconds", META_INT},
-	{"labels", META_MAP},
-	{"annotations", META_MAP},
-	{"ownerReferences", META_LIST},
-	{"finalizers", META_STRS},
-	{"managedFields", META_LIST},
-};
-
-static const char *go_name(enum meta_type t)
-{
-	switch (t) {
-	case META_INT:
-		return "int64";
-	case META_MAP:
-		return "map[string]string";
-	case META_STRS:
-		return "[]string";
-	case META_LIST:
-		return "[]v1.OwnerReference";
-	case META_STR:
-		break;
-	}
-	return "string";
-}
+#include "alm/obj/schema/api_decode.h"
 
 static const char *json_name(const struct obj *v)
 {
@@ -58,7 +19,6 @@ static const char *json_name(const struct obj *v)
 	case OBJ_LIST:
 		return "array";
 	case OBJ_MAP:
-		return "object";
 	case OBJ_STRING:
 	case OBJ_NULL:
 	case OBJ_ABSENT:
@@ -67,89 +27,66 @@ static const char *json_name(const struct obj *v)
 	return "string";
 }
 
-static int wrong_type(const char *field, const struct obj *v, const char *want, struct error *err)
-{
-	return error_set(err, E_BADREQUEST,
-			 "json: cannot unmarshal %s into Go struct field ObjectMeta.%s of type %s",
-			 json_name(v), field, want);
-}
-
-static int check_field(size_t f, const struct obj *v, struct error *err)
-{
-	enum meta_type t = meta_fields[f].type;
-	enum obj_type want = t == META_STR   ? OBJ_STRING
-			     : t == META_INT ? OBJ_INT
-			     : t == META_MAP ? OBJ_MAP
-					     : OBJ_LIST;
-	if (obj_type(v) != want)
-		return wrong_type(meta_fields[f].name, v, go_name(t), err);
-	if (t == META_MAP)
-		OBJ_EACH (it, v)
-			if (obj_type(it.value) != OBJ_STRING && obj_type(it.value) != OBJ_NULL)
-				return wrong_type(meta_fields[f].name, it.value, "string", err);
-	for (size_t i = 0; want == OBJ_LIST && i < obj_len(v); i++) {
-		enum obj_type item = t == META_STRS ? OBJ_STRING : OBJ_MAP;
-		if (obj_type(obj_at(v, i)) != item)
-			return wrong_type(meta_fields[f].name, obj_at(v, i),
-					  t == META_STRS ? "string" : "object", err);
-	}
-	return 0;
-}
-
 static bool is_empty(const struct obj *v)
 {
 	struct str s = obj_as_str(v);
 	int64_t n = 1;
 	return obj_type(v) == OBJ_NULL || (obj_type(v) == OBJ_STRING && s.len == 0) ||
-	       ((obj_type(v) == OBJ_MAP || obj_type(v) == OBJ_LIST) && obj_len(v) == 0) ||
 	       (obj_type(v) == OBJ_INT && obj_as_i64(v, &n) && n == 0);
 }
 
-/* Is it more than nothing, though it is empty? applied: whoever applies owns empty maps and lists. */
-static bool is_told(const char *key, const struct obj *v, bool applied)
+void object_meta_tidy(struct obj *o)
 {
-	return cstr_eq(key, "managedFields") ||
-	       (obj_type(v) == OBJ_INT && cstr_eq(key, "deletionGracePeriodSeconds")) ||
-	       (applied && (obj_type(v) == OBJ_MAP || obj_type(v) == OBJ_LIST));
+	struct obj *meta = obj_get_mut(o, "metadata");
+	OBJ_EACH (it, meta)
+		if (is_empty(it.value) && (obj_type(it.value) != OBJ_INT ||
+					   !cstr_eq(it.key, "deletionGracePeriodSeconds")))
+			obj_del(meta, it.key);
 }
 
-static size_t field_index(const char *name)
+struct decode {
+	void (*unknown)(void *arg, const char *path);
+	void *arg;
+};
+
+static void unknown_in_meta(void *arg, const char *path)
 {
-	for (size_t i = 0; i < ARRAY_LEN(meta_fields); i++)
-		if (cstr_eq(meta_fields[i].name, name))
-			return i;
-	return ARRAY_LEN(meta_fields);
+	const struct decode *d = arg;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_addf(&b, "metadata.%s", path);
+	d->unknown(d->arg, b.buf);
 }
 
-int object_meta_coerce(struct obj *o, void (*unknown)(void *arg, const char *path), void *arg,
-		       struct error *err)
+/* What a field alone is not read with goes. */
+static void drop_malformed(const struct api_type *t, struct obj *meta)
 {
-	const struct obj *meta = obj_get(o, "metadata");
+	OBJ_EACH (it, meta) {
+		struct error ignored = ERROR_INIT;
+		CLEANUP(obj_unrefp) struct obj *one = obj_map();
+		obj_set(one, it.key, obj_copy(it.value));
+		if (api_decode(t, API_JSON_SORTED, one, NULL, NULL, &ignored) < 0)
+			obj_del(meta, it.key);
+	}
+}
+
+int object_meta_coerce(struct obj *o, bool drop, void (*unknown)(void *arg, const char *path),
+		       void *arg, struct error *err)
+{
+	const struct api_type *t = api_type_named("apis.meta.v1.ObjectMeta");
+	struct obj *meta = obj_get_mut(o, "metadata");
+	struct decode d = {unknown, arg};
 	if (meta && obj_type(meta) != OBJ_MAP && obj_type(meta) != OBJ_NULL)
 		return error_set(err, E_BADREQUEST,
 				 "json: cannot unmarshal %s into Go struct field .metadata of type "
 				 "v1.ObjectMeta",
 				 json_name(meta));
-	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
-	struct obj *out = obj_map();
-	OBJ_EACH (it, meta) {
-		size_t f = field_index(it.key);
-		if (f == ARRAY_LEN(meta_fields)) {
-			if (unknown)
-				unknown(arg, arena_fmt(a, "metadata.%s", it.key));
-			continue;
-		}
-		if (is_empty(it.value) && !is_told(it.key, it.value, !unknown))
-			continue;
-		if (obj_type(it.value) != OBJ_NULL && check_field(f, it.value, err) < 0) {
-			obj_unref(out);
-			return -err->code;
-		}
-		if (obj_type(it.value) != OBJ_NULL)
-			obj_set(out, it.key, obj_ref(it.value));
+	if (obj_type(meta) != OBJ_MAP) {
+		obj_set(o, "metadata", obj_map());
+		return 0;
 	}
-	obj_set(o, "metadata", out);
-	return 0;
+	if (drop)
+		drop_malformed(t, meta);
+	return api_decode(t, API_JSON_SORTED, meta, unknown_in_meta, &d, err);
 }
 
 void object_meta_create(const struct kind *k, struct obj *o, const char *uid, int64_t now_ns)

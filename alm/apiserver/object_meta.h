@@ -13,9 +13,11 @@ void object_meta_check_annotations(const struct obj *notes, const char *path,
 				   struct field_errors *e);
 /* Makes metadata an ObjectMeta, in place: unknown fields and empty ones go, the former are told to
  * unknown ("metadata.bogus"). E_BADREQUEST "json: cannot unmarshal bool into Go struct field
- * ObjectMeta.name of type string" for a wrong type. */
-int object_meta_coerce(struct obj *o, void (*unknown)(void *arg, const char *path), void *arg,
-		       struct error *err);
+ * ObjectMeta.name of type string" for a wrong type; drop: what is of one goes, too. */
+int object_meta_coerce(struct obj *o, bool drop, void (*unknown)(void *arg, const char *path),
+		       void *arg, struct error *err);
+/* Of what is applied: what is null or an empty text goes; maps and lists are owned though they are empty. */
+void object_meta_tidy(struct obj *o);
 /* uid: another one that the client stated, or NULL. ret_again: the number of the first of e that stands behind the first
  * part of the checks of the object's kind; SIZE_MAX if none does. */
 void object_meta_validate(const struct kind *k, const struct obj *o, const struct obj *before,

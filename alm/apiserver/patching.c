@@ -285,8 +285,7 @@ int patching_server_side(struct mutation *m, struct error *err)
 	const struct stated stated = {rv ? arena_strdup(r->arena, rv) : "",
 				      uid ? arena_strdup(r->arena, uid) : ""};
 	obj_del_path(config, "metadata.resourceVersion");
-	if (object_meta_coerce(config, NULL, NULL, &inner) < 0)
-		return fail_code(r, E_BADREQUEST, err, "%s", inner.msg);
+	object_meta_tidy(config);
 	if (apply_merge(&q, &conflicts, &merged, &inner) < 0) {
 		if (inner.code == E_CONFLICT)
 			return conflict_answer(r, &conflicts, err);

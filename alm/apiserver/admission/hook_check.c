@@ -11,41 +11,11 @@
 #include "alm/obj/json.h"
 
 #define CHECK_BYTES_MAX ((size_t)32 << 20)
-#define HTTPS           "https://"
 #define URL_FORM        "; desired format: https://host[/path]"
-
-static const char *text(const struct obj *o, const char *key)
-{
-	const char *s = obj_as_string(obj_get(o, key));
-	return s ? s : "";
-}
-
-static void required(struct field_errors *e, const char *path, const char *what)
-{
-	if (what)
-		field_errors_add(e, FIELD_REQUIRED, path, "Required value: %s", what);
-	else
-		field_errors_add(e, FIELD_REQUIRED, path, "Required value");
-}
 
 static void invalid(struct field_errors *e, const char *path, struct str value, const char *why)
 {
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	json_quote(value, &b);
-	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", b.buf, why);
-}
-
-static void invalid_list(struct field_errors *e, const char *path, const struct obj *list,
-			 const char *why)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	json_print_canonical(list, &b);
-	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", b.buf, why);
-}
-
-static const char *sub(struct field_errors *e, const char *path, const char *field)
-{
-	return arena_fmt(e->arena, "%s.%s", path, field);
+	check_invalid_text(e, path, arena_text(e->arena, value.ptr, value.len), why);
 }
 
 /* --- defaults --- */
@@ -92,69 +62,101 @@ void hook_default(struct obj *configuration, bool mutating)
 
 /* --- where it is --- */
 
-static bool is_scheme(struct str s)
+/* As Go's url.Parse() takes it apart, as far as it is looked at. */
+struct url {
+	struct str scheme, user, host, query, fragment;
+	bool has_user;
+	const char *fault; /* or why it does not */
+};
+
+/* Takes a scheme from the front of *rest. Of "1:" there is none, of ":" it is missing. */
+static bool take_scheme(struct str *rest, struct str *ret)
 {
-	for (size_t i = 0; i < s.len; i++)
-		if (!char_is_alnum(s.ptr[i]))
-			return false;
-	return s.len > 0;
+	struct str head, tail;
+	if (!str_cut(*rest, ':', &head, &tail))
+		return true;
+	for (size_t i = 0; i < head.len; i++)
+		if (!char_is_alpha(head.ptr[i]) &&
+		    (i == 0 || (!char_is_digit(head.ptr[i]) && !strchr("+-.", head.ptr[i]))))
+			return true;
+	*ret = head;
+	*rest = tail;
+	return head.len > 0;
 }
 
-/* What Go's url.Parse() makes of it, as far as it is looked at. */
-static void check_url(const char *url, const char *path, struct field_errors *e)
+static const char *escape_fault(struct str path, struct arena *a)
 {
-	struct str rest = str_of(url), scheme = STR(""), fragment = STR(""), query = STR("");
-	struct str head, tail, host = STR(""), user = STR("");
-	bool has_user = false;
-	for (const char *p = url; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f) {
-			required(e, path,
-				 arena_fmt(e->arena,
-					   "url must be a valid URL: parse \"%s\": net/url: "
-					   "invalid control character in URL" URL_FORM,
-					   url));
+	for (size_t i = 0; i < path.len; i++)
+		if (path.ptr[i] == '%' && (i + 2 >= path.len || !char_is_hex(path.ptr[i + 1]) ||
+					   !char_is_hex(path.ptr[i + 2])))
+			return arena_fmt(a, "invalid URL escape \"%.*s\"",
+					 STR_ARG(str_clip(str_skip(path, i), 3)));
+	return NULL;
+}
+
+static void take_authority(struct str rest, struct url *u, struct arena *a)
+{
+	struct str path, head, tail;
+	(void)str_cut(rest, '/', &u->host, &path);
+	if (str_cut(u->host, '@', &head, &tail)) {
+		u->has_user = true;
+		u->user = head;
+		u->host = tail;
+	}
+	if (str_has_prefix(u->host, STR("[")) && str_find_char(u->host, ']') < 0)
+		u->fault = "missing ']' in host";
+	else
+		u->fault = escape_fault(path, a);
+}
+
+static void take_url(struct str rest, struct url *u, struct arena *a)
+{
+	struct str head, tail;
+	for (size_t i = 0; i < rest.len; i++)
+		if ((unsigned char)rest.ptr[i] < ' ' || rest.ptr[i] == 0x7f) {
+			u->fault = "net/url: invalid control character in URL";
 			return;
 		}
-	if (str_cut(rest, '#', &head, &tail)) {
-		rest = head;
-		fragment = tail;
-	}
-	if (str_cut(rest, '?', &head, &tail)) {
-		rest = head;
-		query = tail;
-	}
-	if (str_cut(rest, ':', &head, &tail) && is_scheme(head)) {
-		scheme = head;
-		rest = tail;
-	}
-	if (str_has_prefix(rest, STR("//"))) {
-		rest = str_sub(rest, 2, rest.len);
-		if (!str_cut(rest, '/', &host, &tail))
-			host = rest;
-		if (str_cut(host, '@', &head, &tail)) {
-			has_user = true;
-			user = head;
-			host = tail;
-		}
-	}
-	if (str_has_prefix(host, STR("[")) && str_find_char(host, ']') < 0) {
-		required(e, path,
-			 arena_fmt(e->arena,
-				   "url must be a valid URL: parse \"%s\": missing ']' in "
-				   "host" URL_FORM,
-				   url));
+	if (!take_scheme(&rest, &u->scheme)) {
+		u->fault = "missing protocol scheme";
 		return;
 	}
-	if (!str_is(scheme, "https"))
-		invalid(e, path, scheme, "'https' is the only allowed URL scheme" URL_FORM);
-	if (!host.len)
-		invalid(e, path, host, "host must be specified" URL_FORM);
-	if (has_user)
-		invalid(e, path, user, "user information is not permitted in the URL");
-	if (fragment.len)
-		invalid(e, path, fragment, "fragments are not permitted in the URL");
-	if (query.len)
-		invalid(e, path, query, "query parameters are not permitted in the URL");
+	if (str_cut(rest, '?', &head, &u->query))
+		rest = head;
+	if (str_has_prefix(rest, STR("//")))
+		take_authority(str_skip(rest, 2), u, a);
+	else if (u->scheme.len && !str_has_prefix(rest, STR("/")))
+		return; /* opaque */
+	else if (str_cut(rest, ':', &head, &tail) && str_find_char(head, '/') < 0)
+		u->fault = "first path segment in URL cannot contain colon";
+	else
+		u->fault = escape_fault(rest, a);
+}
+
+static void check_url(const char *text, const char *path, struct field_errors *e)
+{
+	struct url u = {STR(""), STR(""), STR(""), STR(""), STR(""), false, NULL};
+	struct str rest = str_of(text), head;
+	if (str_cut(rest, '#', &head, &u.fragment))
+		rest = head;
+	take_url(rest, &u, e->arena);
+	if (u.fault) {
+		const char *shown = check_quoted(e, arena_text(e->arena, rest.ptr, rest.len));
+		check_required(e, path,
+			       arena_fmt(e->arena, "url must be a valid URL: parse %s: %s" URL_FORM,
+					 shown, u.fault));
+		return;
+	}
+	if (!str_is(u.scheme, "https"))
+		invalid(e, path, u.scheme, "'https' is the only allowed URL scheme" URL_FORM);
+	if (!u.host.len)
+		invalid(e, path, u.host, "host must be specified" URL_FORM);
+	if (u.has_user)
+		invalid(e, path, u.user, "user information is not permitted in the URL");
+	if (u.fragment.len)
+		invalid(e, path, u.fragment, "fragments are not permitted in the URL");
+	if (u.query.len)
+		invalid(e, path, u.query, "query parameters are not permitted in the URL");
 }
 
 static void check_service_path(const char *value, const char *path, struct field_errors *e)
@@ -185,16 +187,16 @@ static void check_service_path(const char *value, const char *path, struct field
 static void check_service(const struct obj *o, const char *path, struct field_errors *e)
 {
 	int64_t port = obj_i64(o, "port", 443);
-	if (!*text(o, "namespace"))
-		required(e, sub(e, path, "name"), NULL);
-	if (!*text(o, "name"))
-		required(e, sub(e, path, "namespace"), NULL);
+	if (!*check_text(o, "namespace"))
+		check_required(e, check_below(e, path, "name"), NULL);
+	if (!*check_text(o, "name"))
+		check_required(e, check_below(e, path, "namespace"), NULL);
 	if (port < 1 || port > 65535)
-		field_errors_add(e, FIELD_INVALID, sub(e, path, "port"),
+		field_errors_add(e, FIELD_INVALID, check_below(e, path, "port"),
 				 "Invalid value: %lld: port is not valid: must be between 1 and "
 				 "65535, inclusive",
 				 (long long)port);
-	check_service_path(text(o, "path"), sub(e, path, "path"), e);
+	check_service_path(check_text(o, "path"), check_below(e, path, "path"), e);
 }
 
 void hook_check_client(const struct obj *o, const char *path, struct field_errors *e)
@@ -202,11 +204,11 @@ void hook_check_client(const struct obj *o, const char *path, struct field_error
 	bool has_url = obj_is_set(obj_get(o, "url")),
 	     has_service = obj_is_set(obj_get(o, "service"));
 	if (has_url == has_service)
-		required(e, path, "exactly one of url or service is required");
+		check_required(e, path, "exactly one of url or service is required");
 	else if (has_url)
-		check_url(text(o, "url"), sub(e, path, "url"), e);
+		check_url(check_text(o, "url"), check_below(e, path, "url"), e);
 	else
-		check_service(obj_get(o, "service"), sub(e, path, "service"), e);
+		check_service(obj_get(o, "service"), check_below(e, path, "service"), e);
 }
 
 /* --- the rest --- */
@@ -218,7 +220,7 @@ static void check_name(const char *name, const char *path, struct field_errors *
 	for (const char *p = name; *p; p++)
 		dots += *p == '.';
 	if (!*name)
-		required(e, path, NULL);
+		check_required(e, path, NULL);
 	else if (fault)
 		invalid(e, path, str_of(name), fault);
 	else if (dots < 2)
@@ -232,7 +234,7 @@ void hook_check_versions(const struct obj *list, const char *path, struct field_
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	bool any = false;
 	if (!obj_len(list))
-		required(e, path, "must specify one of v1, v1beta1");
+		check_required(e, path, "must specify one of v1, v1beta1");
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const char *v = obj_as_string(obj_at(list, i));
 		const char *at = arena_fmt(e->arena, "%s[%zu]", path, i);
@@ -244,14 +246,14 @@ void hook_check_versions(const struct obj *list, const char *path, struct field_
 			invalid(e, at, str_of(v ? v : ""), fault);
 	}
 	if (obj_len(list) && !any)
-		invalid_list(e, path, list, "must include at least one of v1, v1beta1");
+		check_invalid(e, path, list, "must include at least one of v1, v1beta1");
 }
 
 static void check_word(const struct obj *o, const char *key, const char *path,
 		       const char *const *words, struct field_errors *e)
 {
 	if (obj_is_set(obj_get(o, key)))
-		field_errors_one_of(e, sub(e, path, key), text(o, key), words);
+		field_errors_one_of(e, check_below(e, path, key), check_text(o, key), words);
 }
 
 static void check_hook(const struct obj *o, bool mutating, const char *path,
@@ -263,7 +265,7 @@ static void check_hook(const struct obj *o, bool mutating, const char *path,
 	static const char *const again[] = {"IfNeeded", "Never", NULL};
 	const struct obj *rules = obj_get(o, "rules");
 	int64_t timeout = obj_i64(o, "timeoutSeconds", 10);
-	check_name(text(o, "name"), sub(e, path, "name"), e);
+	check_name(check_text(o, "name"), check_below(e, path, "name"), e);
 	for (size_t i = 0; i < obj_len(rules) && !field_errors_full(e); i++)
 		match_check_rule(obj_at(rules, i), arena_fmt(e->arena, "%s.rules[%zu]", path, i),
 				 e);
@@ -272,18 +274,18 @@ static void check_hook(const struct obj *o, bool mutating, const char *path,
 	if (obj_is_set(obj_get(o, "sideEffects")))
 		check_word(o, "sideEffects", path, effects, e);
 	else
-		required(e, sub(e, path, "sideEffects"), "must specify one of None, NoneOnDryRun");
+		check_required(e, check_below(e, path, "sideEffects"), "must specify one of None, NoneOnDryRun");
 	if (timeout < 1 || timeout > 30)
-		field_errors_add(e, FIELD_INVALID, sub(e, path, "timeoutSeconds"),
+		field_errors_add(e, FIELD_INVALID, check_below(e, path, "timeoutSeconds"),
 				 "Invalid value: %lld: the timeout value must be between 1 and 30 "
 				 "seconds",
 				 (long long)timeout);
-	check_label_selector(e, sub(e, path, "namespaceSelector"), obj_get(o, "namespaceSelector"));
-	check_label_selector(e, sub(e, path, "objectSelector"), obj_get(o, "objectSelector"));
-	hook_check_client(obj_get(o, "clientConfig"), sub(e, path, "clientConfig"), e);
+	check_label_selector(e, check_below(e, path, "namespaceSelector"), obj_get(o, "namespaceSelector"));
+	check_label_selector(e, check_below(e, path, "objectSelector"), obj_get(o, "objectSelector"));
+	hook_check_client(obj_get(o, "clientConfig"), check_below(e, path, "clientConfig"), e);
 	if (mutating)
 		check_word(o, "reinvocationPolicy", path, again, e);
-	conditions_check(obj_get(o, "matchConditions"), sub(e, path, "matchConditions"), scope, e);
+	conditions_check(obj_get(o, "matchConditions"), check_below(e, path, "matchConditions"), scope, e);
 }
 
 void hook_check(const struct obj *configuration, bool mutating, struct field_errors *e)
@@ -295,11 +297,11 @@ void hook_check(const struct obj *configuration, bool mutating, struct field_err
 	policy_scope_init(scope, NULL, a);
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
 		const char *path = arena_fmt(e->arena, "webhooks[%zu]", i);
-		const char *name = text(obj_at(list, i), "name");
+		const char *name = check_text(obj_at(list, i), "name");
 		check_hook(obj_at(list, i), mutating, path, scope, e);
 		hook_check_versions(obj_get(obj_at(list, i), "admissionReviewVersions"),
-				    sub(e, path, "admissionReviewVersions"), e);
+				    check_below(e, path, "admissionReviewVersions"), e);
 		if (*name && check_again(seen, name))
-			field_errors_add_text(e, FIELD_DUPLICATE, sub(e, path, "name"), name);
+			field_errors_add_text(e, FIELD_DUPLICATE, check_below(e, path, "name"), name);
 	}
 }

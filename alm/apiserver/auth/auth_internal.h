@@ -41,6 +41,8 @@ void auth_account_groups(struct user_info *u, const char *ns, struct arena *aren
 
 /* An access review in its shape: what is wrong with it; E_INVALID (reviews_check.c). */
 int reviews_check(struct request *r, const struct obj *o, struct error *err);
+/* Which selectors of such a review could not be read, all or in part, and do not count; "": none. */
+const char *reviews_unread(const struct obj *spec, struct arena *arena);
 
 /* Sets r->user to whom the Impersonate-* headers name, if there are any: E_FORBIDDEN for the first
  * right that r->user lacks, E_BADREQUEST for parts without a user. Asks the headers alone. */

@@ -45,13 +45,16 @@ static bool attributes_of(const struct obj *spec, struct rbac_attributes *ret)
 }
 
 static struct obj *access_status(struct auth *a, const struct user_info *u,
-				 const struct rbac_attributes *at, struct arena *arena)
+				 const struct rbac_attributes *at, const struct obj *spec,
+				 struct arena *arena)
 {
 	struct obj *status = obj_map();
-	const char *reason;
+	const char *reason, *unread = reviews_unread(spec, arena);
 	obj_set_bool(status, "allowed", auth_may(a, u, at, arena, &reason));
 	if (*reason)
 		obj_set_str(status, "reason", reason);
+	if (*unread)
+		obj_set_str(status, "evaluationError", unread);
 	return status;
 }
 
@@ -84,7 +87,7 @@ static int access_review(struct auth *a, struct request *r, const struct obj *bo
 		return error_set(err, E_INTERNAL, "a review without attributes");
 	struct obj *o = answer(r, body, spec);
 	track(r, o);
-	obj_set(o, "status", access_status(a, u, &at, r->arena));
+	obj_set(o, "status", access_status(a, u, &at, spec, r->arena));
 	*ret = o;
 	return 0;
 }

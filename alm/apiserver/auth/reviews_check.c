@@ -5,6 +5,7 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/status.h"
+#include "alm/obj/query/selector.h"
 
 static const char one_of[] = "exactly one of nonResourceAttributes or resourceAttributes must be "
 			     "specified";
@@ -112,4 +113,57 @@ int reviews_check(struct request *r, const struct obj *o, struct error *err)
 		check_local(e, spec, r->ns);
 	/* its kind is not told there */
 	return e->n ? fail_invalid(r, r->kind->group, "", "", e, err) : 0;
+}
+
+/* --- selectors --- */
+
+static bool any_field(void *arg, struct str field)
+{
+	(void)arg;
+	(void)field;
+	return true;
+}
+
+static bool is_raw_read(const char *raw, bool of_labels)
+{
+	CLEANUP(selector_freep) struct selector *s = NULL;
+	CLEANUP(field_selector_freep) struct field_selector *f = NULL;
+	struct error ignored = ERROR_INIT;
+	if (of_labels)
+		return selector_parse(str_of(raw), &s, &ignored) == 0;
+	return field_selector_parse(str_of(raw), any_field, NULL, &f, &ignored) == 0;
+}
+
+/* A field has one value; whether it is there at all is not asked yet. */
+static bool is_requirement_read(const struct obj *x, bool of_labels)
+{
+	static const char *const known[] = {"In", "NotIn", "Exists", "DoesNotExist", NULL};
+	const char *op = check_text(x, "operator");
+	if (of_labels)
+		return cstr_in(op, known);
+	return (cstr_eq(op, known[0]) || cstr_eq(op, known[1])) &&
+	       obj_len(obj_get(x, "values")) == 1;
+}
+
+static const char *unread(const struct obj *selector, bool of_labels, struct arena *arena)
+{
+	const struct obj *list = obj_get(selector, "requirements");
+	const char *raw = check_text(selector, "rawSelector");
+	size_t n_read = 0;
+	for (size_t i = 0; i < obj_len(list); i++)
+		n_read += is_requirement_read(obj_at(list, i), of_labels);
+	if (n_read == obj_len(list) && (!*raw || is_raw_read(raw, of_labels)))
+		return "";
+	return arena_fmt(arena,
+			 "spec.resourceAttributes.%sSelector%s ignored due to parse error",
+			 of_labels ? "label" : "field", n_read ? " partially" : "");
+}
+
+const char *reviews_unread(const struct obj *spec, struct arena *arena)
+{
+	const struct obj *at = obj_get(spec, "resourceAttributes");
+	const char *fields = unread(obj_get(at, "fieldSelector"), false, arena);
+	const char *labels = unread(obj_get(at, "labelSelector"), true, arena);
+	return *fields && *labels ? arena_fmt(arena, "%s; %s", fields, labels)
+				  : (*fields ? fields : labels);
 }

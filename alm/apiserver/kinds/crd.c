@@ -31,7 +31,8 @@ void crd_default(struct obj *o)
 	if (obj_type(obj_path(spec, "conversion.webhook.clientConfig.service")) == OBJ_MAP &&
 	    !obj_is_set(obj_path(spec, "conversion.webhook.clientConfig.service.port")))
 		obj_set_path(spec, "conversion.webhook.clientConfig.service.port", obj_int(443));
-	obj_del(spec, "preserveUnknownFields");
+	if (!obj_flag(spec, "preserveUnknownFields", false))
+		obj_del(spec, "preserveUnknownFields");
 }
 
 /* Names and conditions. */

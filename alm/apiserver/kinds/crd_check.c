@@ -8,59 +8,46 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/field_check.h"
-#include "alm/base/strbuf.h"
 #include "alm/obj/field_error.h"
 #include "alm/obj/gvk.h"
 
-#define PATH_BYTES_MAX ((size_t)64 << 10)
-
-static const char *text_at(const struct obj *o, const char *member)
+/* Is it a path, as far as is said of columns and subresources alike? */
+static bool check_is_path(struct field_errors *e, const char *at, const char *path)
 {
-	const char *s = obj_as_string(obj_get(o, member));
-	return s ? s : "";
+	if (!*path)
+		check_required(e, at, NULL);
+	else if (*path != '.')
+		check_invalid_text(e, at, path, "must be a simple json path starting with .");
+	return *path == '.';
 }
 
-static void check_column(const struct obj *column, const char *at, struct arena *a,
-			 struct field_errors *e)
+static void check_column(const struct obj *column, const char *at, struct field_errors *e)
 {
 	static const char *const types[] = {"boolean", "date", "integer", "number", "string", NULL};
 	static const char *const formats[] = {"byte",  "date",  "date-time", "double", "float",
 					      "int32", "int64", "password",  NULL};
-	const char *type = text_at(column, "type"), *format = text_at(column, "format");
-	const char *path = text_at(column, "jsonPath");
-	if (!*text_at(column, "name"))
-		field_errors_add(e, FIELD_REQUIRED, arena_fmt(a, "%s.name", at), "Required value");
+	static const char one_type[] = "must be one of boolean,date,integer,number,string";
+	const char *type = check_text(column, "type"), *format = check_text(column, "format");
+	const char *path = check_text(column, "jsonPath"), *type_at = check_below(e, at, "type");
+	if (check_is_empty(column, "name"))
+		check_required(e, check_below(e, at, "name"), NULL);
 	if (!*type)
-		field_errors_add(
-			e, FIELD_REQUIRED, arena_fmt(a, "%s.type", at),
-			"Required value: must be one of boolean,date,integer,number,string");
+		check_required(e, type_at, one_type);
 	else if (!cstr_in(type, types))
-		field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.type", at),
-				 "Invalid value: \"%s\": must be one of "
-				 "boolean,date,integer,number,string",
-				 type);
+		check_invalid_text(e, type_at, type, one_type);
 	if (*format && !cstr_in(format, formats))
-		field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.format", at),
-				 "Invalid value: \"%s\": must be one of "
-				 "byte,date,date-time,double,float,int32,int64,password",
-				 format);
-	if (!*path)
-		field_errors_add(e, FIELD_REQUIRED, arena_fmt(a, "%s.JSONPath", at),
-				 "Required value");
-	else if (*path != '.')
-		field_errors_add(
-			e, FIELD_INVALID, arena_fmt(a, "%s.JSONPath", at),
-			"Invalid value: \"%s\": must be a simple json path starting with .", path);
+		check_invalid_text(
+			e, check_below(e, at, "format"), format,
+			"must be one of byte,date,date-time,double,float,int32,int64,password");
+	check_is_path(e, check_below(e, at, "JSONPath"), path);
 }
 
 void crd_check_columns(const struct obj *version, const char *at, struct field_errors *e)
 {
 	const struct obj *columns = obj_get(version, "additionalPrinterColumns");
-	for (size_t i = 0; i < obj_len(columns) && !field_errors_full(e); i++) {
-		CLEANUP(arena_freep) struct arena *a = arena_new(PATH_BYTES_MAX);
-		check_column(obj_at(columns, i),
-			     arena_fmt(a, "%s.additionalPrinterColumns[%zu]", at, i), a, e);
-	}
+	at = check_below(e, at, "additionalPrinterColumns");
+	for (size_t i = 0; i < obj_len(columns) && !field_errors_full(e); i++)
+		check_column(obj_at(columns, i), check_at(e, at, i), e);
 }
 
 bool crd_has_converter(const struct obj *o)
@@ -74,18 +61,12 @@ bool crd_path_is_in(const char *path, const char *field)
 	return path && path[0] == '.' && strncmp(path + 1, field, n) == 0 && path[1 + n] == '.';
 }
 
-static void check_path(const char *path, const char *at, const char *field, struct field_errors *e)
+static void check_path(struct field_errors *e, const char *at, const char *path, const char *field)
 {
-	if (!*path)
-		field_errors_add(e, FIELD_REQUIRED, at, "Required value");
-	else if (*path != '.')
-		field_errors_add(
-			e, FIELD_INVALID, at,
-			"Invalid value: \"%s\": must be a simple json path starting with .", path);
-	else if (!crd_path_is_in(path, field))
-		field_errors_add(e, FIELD_INVALID, at,
-				 "Invalid value: \"%s\": should be a json path under .%s", path,
-				 field);
+	if (check_is_path(e, at, path) && !crd_path_is_in(path, field))
+		check_invalid_text(
+			e, at, path,
+			arena_fmt(e->arena, "should be a json path under .%s", field));
 }
 
 void crd_check_scale(const struct obj *version, const char *at, struct field_errors *e)
@@ -93,36 +74,33 @@ void crd_check_scale(const struct obj *version, const char *at, struct field_err
 	const struct obj *scale = obj_path(version, "subresources.scale");
 	if (obj_type(scale) != OBJ_MAP)
 		return;
-	CLEANUP(arena_freep) struct arena *a = arena_new(PATH_BYTES_MAX);
-	at = arena_fmt(a, "%s.subresources.scale", at);
-	check_path(text_at(scale, "specReplicasPath"), arena_fmt(a, "%s.specReplicasPath", at),
-		   "spec", e);
-	check_path(text_at(scale, "statusReplicasPath"), arena_fmt(a, "%s.statusReplicasPath", at),
-		   "status", e);
-	const char *selector = text_at(scale, "labelSelectorPath");
-	if (!*selector || crd_path_is_in(selector, "spec") || crd_path_is_in(selector, "status"))
-		return;
-	field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.labelSelectorPath", at),
-			 "Invalid value: \"%s\": %s", selector,
-			 *selector == '.' ? "should be a json path under either .spec or .status"
-					  : "must be a simple json path starting with .");
+	at = check_below(e, at, "subresources.scale");
+	check_path(e, check_below(e, at, "specReplicasPath"),
+		   check_text(scale, "specReplicasPath"), "spec");
+	check_path(e, check_below(e, at, "statusReplicasPath"),
+		   check_text(scale, "statusReplicasPath"), "status");
+	const char *selector = check_text(scale, "labelSelectorPath");
+	at = check_below(e, at, "labelSelectorPath");
+	if (*selector && check_is_path(e, at, selector) && !crd_path_is_in(selector, "spec") &&
+	    !crd_path_is_in(selector, "status"))
+		check_invalid_text(e, at, selector,
+				   "should be a json path under either .spec or .status");
 }
 
 /* Is it one, if it is there? */
-static void check_name(const char *field, const char *name, bool is_mixed, struct field_errors *e)
+static void check_name(struct field_errors *e, const char *path, const struct obj *names,
+		       const char *member, bool is_mixed)
 {
-	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
-	if (!name || !*name)
-		return;
-	char *lower = arena_strdup(a, name);
+	const char *name = check_text(names, member);
+	char *lower = arena_strdup(e->arena, name);
 	for (char *p = lower; is_mixed && *p; p++)
 		*p = char_lower(*p);
-	const char *fault = name_fault(NAME_DNS1035_LABEL, str_of(lower));
+	const char *fault = *name ? name_fault(NAME_DNS1035_LABEL, str_of(lower)) : NULL;
 	if (fault && is_mixed)
 		fault = arena_fmt(e->arena, "may have mixed case, but should otherwise match: %s",
 				  fault);
 	if (fault)
-		check_invalid_text(e, field, name, fault);
+		check_invalid_text(e, check_below(e, path, member), name, fault);
 }
 
 static void check_name_list(const struct obj *names, const char *path, const char *member,
@@ -130,28 +108,24 @@ static void check_name_list(const struct obj *names, const char *path, const cha
 {
 	const struct obj *list = obj_get(names, member);
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
-		CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
-		const char *at = arena_fmt(a, "%s.%s[%zu]", path, member, i);
 		const char *name = obj_as_string(obj_at(list, i));
-		if (name && *name)
-			check_name(at, name, false, e);
-		else
-			check_invalid_text(e, at, "", name_fault(NAME_DNS1035_LABEL, STR("")));
+		const char *fault = name_fault(NAME_DNS1035_LABEL, str_of(name ? name : ""));
+		if (fault)
+			check_invalid_text(e, check_at(e, check_below(e, path, member), i),
+					   name ? name : "", fault);
 	}
 }
 
 void crd_check_names(const struct obj *names, const char *path, struct field_errors *e)
 {
-	const char *kind = obj_str(names, "kind"), *list = obj_str(names, "listKind");
-	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
-	check_name(arena_fmt(a, "%s.plural", path), obj_str(names, "plural"), false, e);
-	check_name(arena_fmt(a, "%s.singular", path), obj_str(names, "singular"), false, e);
-	check_name(arena_fmt(a, "%s.kind", path), kind, true, e);
-	check_name(arena_fmt(a, "%s.listKind", path), list, true, e);
+	const char *kind = check_text(names, "kind");
+	check_name(e, path, names, "plural", false);
+	check_name(e, path, names, "singular", false);
+	check_name(e, path, names, "kind", true);
+	check_name(e, path, names, "listKind", true);
 	check_name_list(names, path, "shortNames", e);
-	if (kind && *kind && cstr_eq(kind, list))
-		field_errors_add(e, FIELD_INVALID, arena_fmt(a, "%s.listKind", path),
-				 "Invalid value: \"%s\": kind and listKind may not be the same",
-				 list);
+	if (*kind && strcmp(kind, check_text(names, "listKind")) == 0)
+		check_invalid_text(e, check_below(e, path, "listKind"), kind,
+				   "kind and listKind may not be the same");
 	check_name_list(names, path, "categories", e);
 }

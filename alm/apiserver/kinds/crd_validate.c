@@ -471,4 +471,9 @@ void crd_validate(const struct obj *o, const struct obj *before, struct field_er
 	check_immutable(o, before, e);
 	check_stored_versions(o, e);
 	check_approval(o, before, e);
+	const struct obj *unpruned = obj_path(o, "spec.preserveUnknownFields");
+	if (obj_is_true(unpruned))
+		check_invalid(e, "spec.preserveUnknownFields", unpruned,
+			      "cannot set to true, set x-kubernetes-preserve-unknown-fields to "
+			      "true in spec.versions[*].schema instead");
 }

@@ -110,6 +110,7 @@ static const char *go_type_of(const struct obj *v)
 	case OBJ_BOOL:
 		return "bool";
 	case OBJ_INT:
+		return "int64";
 	case OBJ_DOUBLE:
 		return "float64";
 	case OBJ_STRING:
@@ -125,40 +126,53 @@ static const char *go_type_of(const struct obj *v)
 	return "<nil>";
 }
 
-/* A wrong value on the way is told in the words of unstructured. */
-static void check_count(const char *path, const struct obj *o, struct field_errors *e)
+static void check_number(const char *path, int64_t n, struct field_errors *e)
+{
+	CLEANUP(obj_unrefp) struct obj *v = obj_int(n);
+	if (n < 0)
+		check_invalid(e, path, v, "should be a non-negative integer");
+	else if (n > INT32_MAX)
+		check_invalid(e, path, v, "should be less than or equal to 2147483647");
+}
+
+/* A wrong value on the way is told in the words of unstructured, with the step that it has not. */
+static void check_member(const char *path, const struct obj *o, bool is_text,
+			 struct field_errors *e)
 {
 	struct str rest = str_of(path), step;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(FIELD_ERRORS_BYTES_MAX);
-	const char *want = "map[string]interface{}";
+	const char *want = is_text ? "string" : "int64";
 	int64_t n = 0;
 	str_next(&rest, '.', &step);
 	while (obj_type(o) == OBJ_MAP && rest.len) {
 		str_next(&rest, '.', &step);
 		o = obj_getn(o, step);
-		want = rest.len ? want : "int64";
 	}
-	if (!o || (rest.len && obj_type(o) == OBJ_NULL))
+	if (!o || (rest.len && obj_type(o) == OBJ_NULL) ||
+	    (!rest.len && is_text && obj_type(o) == OBJ_STRING))
 		return;
-	if (!rest.len && obj_as_i64(o, &n)) {
-		CLEANUP(obj_unrefp) struct obj *v = obj_int(n);
-		if (n < 0)
-			check_invalid(e, path, v, "should be a non-negative integer");
-		else if (n > INT32_MAX)
-			check_invalid(e, path, v, "should be less than or equal to 2147483647");
+	if (!rest.len && !is_text && obj_as_i64(o, &n)) {
+		check_number(path, n, e);
 		return;
+	}
+	if (rest.len) {
+		want = "map[string]interface{}";
+		str_next(&rest, '.', &step);
 	}
 	int so_far = (int)(strlen(path) - rest.len) - (rest.len ? 1 : 0);
 	go_plain(o, &b);
-	field_errors_add(e, FIELD_INVALID, path,
-			 "Invalid value: 0: %.*s accessor error: %s is of the type %s, expected %s",
-			 so_far, path, b.buf ? b.buf : "", go_type_of(o), want);
+	field_errors_add(
+		e, FIELD_INVALID, path,
+		"Invalid value: %s: %.*s accessor error: %s is of the type %s, expected %s",
+		is_text ? "\"\"" : "0", so_far, path, b.buf ? b.buf : "", go_type_of(o), want);
 }
 
 void scale_check(const struct kind *k, const struct obj *o, bool of_status, struct field_errors *e)
 {
 	if (k->spec_replicas_path && !of_status)
-		check_count(k->spec_replicas_path, o, e);
+		check_member(k->spec_replicas_path, o, false, e);
 	if (k->status_replicas_path)
-		check_count(k->status_replicas_path, o, e);
+		check_member(k->status_replicas_path, o, false, e);
+	if (k->label_selector_path)
+		check_member(k->label_selector_path, o, true, e);
 }

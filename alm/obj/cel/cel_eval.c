@@ -410,8 +410,11 @@ struct cel_value cel_eval(const struct cel_program *p, const struct schema *s,
 			  const struct obj *self, const struct obj *old, struct arena *a,
 			  struct cel_budget *budget)
 {
-	const struct cel_var items[] = {{.name = "self", .value = cel_of(self, s)},
-					{.name = "oldSelf", .value = cel_of(old, s)}};
-	const struct cel_vars vars = {.items = items, .n = old ? 2 : 1};
+	const struct cel_value was = cel_of(old, s);
+	const struct cel_value optional = {.kind = CEL_OPTIONAL, .inner = old ? &was : NULL};
+	const struct cel_var items[] = {
+		{.name = "self", .value = cel_of(self, s)},
+		{.name = "oldSelf", .value = p->old_is_optional ? optional : was}};
+	const struct cel_vars vars = {.items = items, .n = old || p->old_is_optional ? 2 : 1};
 	return cel_eval_with(p, &vars, a, budget);
 }

@@ -34,6 +34,12 @@ static const char *member(const struct obj *rule, const char *key, struct arena 
 	return arena_strdup(a, s ? s : "");
 }
 
+void cel_rule_with_optional(struct cel_program *p, const struct obj *rule)
+{
+	if (p)
+		p->old_is_optional = obj_is_true(obj_get(rule, "optionalOldSelf"));
+}
+
 struct cel_rules *cel_rules_compile(const struct schema *s, struct arena *a)
 {
 	struct cel_rules *rules = ARENA_NEW(a, struct cel_rules);
@@ -51,8 +57,8 @@ struct cel_rules *cel_rules_compile(const struct schema *s, struct arena *a)
 		rule->program = cel_parse(rule->text, a, &b);
 		if (*expression)
 			rule->message_program = cel_parse(expression, a, &b);
-		if (obj_is_true(obj_get(o, "optionalOldSelf")))
-			strbuf_adds(&b, "optionalOldSelf is not supported");
+		cel_rule_with_optional(rule->program, o);
+		cel_rule_with_optional(rule->message_program, o);
 		if (b.len > 0)
 			rule->broken = arena_strdup(a, b.buf);
 	}
@@ -133,7 +139,7 @@ static void run_rule(struct run *r, const struct cel_rule *rule, const struct sc
 		report(r, rule, s, arena_fmt(a, "rule compile error: %s", rule->broken));
 		return;
 	}
-	if (rule->program->uses_old && !old)
+	if (rule->program->uses_old && !old && !rule->program->old_is_optional)
 		return;
 	struct cel_value v = cel_eval(rule->program, s, o, old, a, &budget);
 	if (v.kind == CEL_BOOL && !v.b) {

@@ -14,4 +14,8 @@ struct cel_rules;
  * when the definition is written). Children of s are compiled already; lives in a. */
 struct cel_rules *cel_rules_compile(const struct schema *s, struct arena *a);
 
+struct cel_program;
+/* Of a rule with optionalOldSelf: p (may be NULL) is evaluated on create, too. */
+void cel_rule_with_optional(struct cel_program *p, const struct obj *rule);
+
 #endif

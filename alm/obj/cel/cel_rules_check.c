@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/obj/cel/cel.h"
+#include "alm/obj/cel/cel_rules.h"
 #include "alm/obj/json.h"
 #include "alm/obj/schema/schema.h"
 #include "alm/obj/schema/schema_node.h"
@@ -87,6 +88,7 @@ static void check_expression(struct rule_check *c, const struct schema *s, const
 	bool is_rule = strcmp(key, "rule") == 0;
 	enum cel_kind kind = CEL_DYN, want = is_rule ? CEL_BOOL : CEL_STRING;
 	struct cel_program *p = cel_parse(text, a, &b);
+	cel_rule_with_optional(p, rule);
 	if (p)
 		cel_check(p, s, is_root, a, &b, &kind);
 	if (b.len > 0)
@@ -125,13 +127,9 @@ static void check_rules(struct rule_check *c, const struct schema *s, bool is_ro
 		struct str made = obj_as_str(obj_get(rule, "messageExpression"));
 		if (!str_trim(obj_as_str(obj_get(rule, "rule"))).len)
 			continue;
-		size_t before = c->errors->n;
 		check_expression(c, s, rule, i, "rule", is_root);
 		if (made.len)
 			check_expression(c, s, rule, i, "messageExpression", is_root);
-		if (obj_is_true(obj_get(rule, "optionalOldSelf")) && c->errors->n == before)
-			add_broken(c, rule, i, "optionalOldSelf",
-				   "optionalOldSelf is not supported by this server");
 	}
 }
 

@@ -20,7 +20,7 @@ static void fail_value(struct schema_validation *v, const struct obj *value, con
 	field_errors_add(v->errors, FIELD_INVALID, validation_at(v),
 			 "Invalid value: %.*s: %s in body %s",
 			 (int)(text.len < VALUE_BYTES_MAX ? text.len : VALUE_BYTES_MAX), text.buf,
-			 validation_at(v), what);
+			 validation_said(v), what);
 }
 
 void validation_enum(struct schema_validation *v, const struct schema *s, const struct obj *o)
@@ -60,7 +60,7 @@ static void check_format(struct schema_validation *v, const struct schema *s, co
 	go_quote(obj_as_str(o), &text);
 	field_errors_add(v->errors, FIELD_TYPE_INVALID, validation_at(v),
 			 "Invalid value: %s: %s in body must be of type %s: %s", text.buf,
-			 validation_at(v), s->format, text.buf);
+			 validation_said(v), s->format, text.buf);
 }
 
 static bool matches(struct schema_validation *v, const struct schema *s, struct str text)
@@ -150,12 +150,13 @@ static void check_integer(struct schema_validation *v, const struct schema *s, c
 		field_errors_add(v->errors, FIELD_TYPE_INVALID, validation_at(v),
 				 "Invalid value: \"float64\": %s in body must be of type %s: "
 				 "\"float64\"",
-				 validation_at(v), *format ? format : "integer");
+				 validation_said(v), *format ? format : "integer");
 	if (validation_fail(v))
 		field_errors_add(
 			v->errors, FIELD_INVALID, "<nil>",
 			"Invalid value: \"\": Checked value must be of type integer %s%s in %s",
-			*format ? "with format " : "(default format)", format, validation_at(v));
+			*format ? "with format " : "(default format)", format,
+			validation_said(v));
 }
 
 void validation_number(struct schema_validation *v, const struct schema *s, const struct obj *o)

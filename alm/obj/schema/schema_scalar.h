@@ -21,6 +21,7 @@ struct schema_work {
 struct schema_validation {
 	struct field_errors *errors; /* NULL: silent */
 	struct strbuf path;
+	size_t unsaid; /* bytes of path that messages do not repeat */
 	size_t n_failed;
 	struct schema_work *work;
 };
@@ -56,6 +57,12 @@ static inline bool validation_fail(struct schema_validation *v)
 static inline const char *validation_at(const struct schema_validation *v)
 {
 	return v->path.buf;
+}
+
+/* The same in a message. */
+static inline const char *validation_said(const struct schema_validation *v)
+{
+	return v->path.buf + (v->unsaid < v->path.len ? v->unsaid : v->path.len);
 }
 
 void validation_enum(struct schema_validation *v, const struct schema *s, const struct obj *o);

@@ -6,6 +6,7 @@
  * oneOf are tried silently, so that a hostile object cannot make texts by the million.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "alm/base/strbuf.h"
 #include "alm/obj/gvk.h"
@@ -22,7 +23,7 @@ static void fail_count(struct schema_validation *v, int64_t count, int64_t bound
 	if (validation_fail(v))
 		field_errors_add(v->errors, FIELD_INVALID, validation_at(v),
 				 "Invalid value: %lld: %s in body should have at least %lld %s",
-				 (long long)count, validation_at(v), (long long)bound, unit);
+				 (long long)count, validation_said(v), (long long)bound, unit);
 }
 
 static void fail_too_many(struct schema_validation *v, int64_t count, int64_t bound)
@@ -49,16 +50,34 @@ static void type_names(const struct schema *s, char out[64])
 				      names[i].name);
 }
 
+/* Is what is found told with the types that may be there, though those have a format? */
+static bool is_empty_or_plural(enum obj_type t)
+{
+	return t == OBJ_STRING || t == OBJ_LIST || t == OBJ_NULL || t == OBJ_ABSENT;
+}
+
 static void fail_type(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
 	char names[64];
+	enum obj_type is = obj_type(o);
+	bool by_format = s->format && !is_empty_or_plural(is);
 	if (!validation_fail(v))
 		return;
 	type_names(s, names);
-	const char *found = obj_type_name(obj_type(o));
+	const char *found = !by_format        ? obj_type_name(is)
+			    : is == OBJ_INT    ? "int64"
+			    : is == OBJ_DOUBLE ? "float64"
+					       : "";
 	field_errors_add(v->errors, FIELD_TYPE_INVALID, validation_at(v),
 			 "Invalid value: \"%s\": %s in body must be of type %s: \"%s\"", found,
-			 validation_at(v), names, found);
+			 validation_said(v), by_format ? s->format : names, found);
+}
+
+/* As kube-openapi judges: of what has a format, but is no number, a list is not looked at. */
+static bool has_type(const struct schema *s, const struct obj *o)
+{
+	bool is_number = s->type & (SCHEMA_INTEGER | SCHEMA_NUMBER);
+	return schema_has_type(s, o) || (s->format && !is_number && obj_type(o) == OBJ_LIST);
 }
 
 /* One step further; strbuf_truncate() to the result goes back. Without texts there is no path. */
@@ -113,7 +132,7 @@ static void fail_value(struct schema_validation *v, const char *key, const struc
 	CLEANUP(strbuf_release) struct strbuf shown = STRBUF_INIT(FIELD_ERRORS_BYTES_MAX);
 	if (!validation_fail(v))
 		return;
-	size_t at = push(v, key);
+	size_t at = *key ? push(v, key) : v->path.len;
 	go_bad_value(value, &shown);
 	field_errors_add(v->errors, FIELD_INVALID, validation_at(v), "Invalid value: %s: %s%s",
 			 shown.buf, why, more);
@@ -211,7 +230,7 @@ static void fail_composition(struct schema_validation *v, const char *what)
 	if (!validation_fail(v))
 		return;
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
-	go_quote(strbuf_str(&v->path), &path);
+	go_quote(str_of(validation_said(v)), &path);
 	field_errors_add(v->errors, FIELD_INVALID, "<nil>", "Invalid value: \"\": %s %s", path.buf,
 			 what);
 }
@@ -262,7 +281,7 @@ static void check_node(struct schema_validation *v, const struct schema *s, cons
 		return;
 	enum obj_type type = obj_type(o);
 	bool is_null = type == OBJ_NULL || type == OBJ_ABSENT;
-	if (s->type && !(is_null && s->nullable) && !schema_has_type(s, o))
+	if (s->type && !(is_null && s->nullable) && !has_type(s, o))
 		fail_type(v, s, o);
 	validation_enum(v, s, o);
 	if (is_null)
@@ -303,9 +322,26 @@ static struct obj *identity(const struct schema *s, const struct obj *item)
 	return keys;
 }
 
+/* The first item that has no keys as it is no map. */
+static bool has_other_item(struct schema_validation *v, const struct obj *list)
+{
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *item = obj_at(list, i);
+		if (obj_type(item) == OBJ_MAP || obj_type(item) == OBJ_NULL)
+			continue;
+		size_t at = push_index(v, i);
+		fail_value(v, "", item, "must be an object for an array of list-type map", "");
+		strbuf_truncate(&v->path, at);
+		return true;
+	}
+	return false;
+}
+
 static void check_unique(struct schema_validation *v, const struct schema *s,
 			 const struct obj *list)
 {
+	if (s->list_type == LIST_MAP && has_other_item(v, list))
+		return;
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(STRBUF_SMALL);
 	for (size_t i = 0; i < obj_len(list) && !validation_is_done(v); i++) {
@@ -350,13 +386,17 @@ static void check_lists(struct schema_validation *v, const struct schema *s, con
 }
 /* NOLINTEND(misc-no-recursion) */
 
-void schema_validate(const struct schema *s, const struct obj *o, struct field_errors *ret)
+void schema_validate_at(const struct schema *s, const char *path, const struct obj *o,
+			struct field_errors *ret)
 {
 	struct schema_work work = {.left = SCHEMA_STEPS_MAX};
-	struct schema_validation v = {.errors = ret, .work = &work};
+	struct schema_validation v = {.errors = ret, .work = &work, .unsaid = strlen(path) + 1};
 	if (!s)
 		return;
 	strbuf_init(&v.path, PATH_BYTES_MAX);
+	strbuf_adds(&v.path, path);
+	if (!*path)
+		v.unsaid = 0;
 	check_node(&v, s, o);
 	check_lists(&v, s, o);
 	strbuf_release(&v.path);
@@ -365,6 +405,11 @@ void schema_validate(const struct schema *s, const struct obj *o, struct field_e
 				 "Forbidden: the object is too large for its schema: its "
 				 "validation needs more than %llu steps",
 				 (unsigned long long)SCHEMA_STEPS_MAX);
+}
+
+void schema_validate(const struct schema *s, const struct obj *o, struct field_errors *ret)
+{
+	schema_validate_at(s, "", o, ret);
 }
 
 bool schema_accepts(const struct schema *s, const struct obj *o)

@@ -120,7 +120,7 @@ static void test_crd_check__odd_paths_are_names(void **state)
 	assert_non_null(strstr(a.body.ptr, "\"spec\":{\"\":{\"a[0]\":3}}"));
 	a = apifake_do_type(f, "PATCH", GS "/a", merge, "{\"spec\":{\"\":\"x\"}}");
 	assert_int_equal(a.status, 422);
-	assert_non_null(strstr(a.body.ptr, ".spec. accessor error: x is of the type string, "
+	assert_non_null(strstr(a.body.ptr, ".spec..a[0] accessor error: x is of the type string, "
 					   "expected map[string]interface{}"));
 }
 

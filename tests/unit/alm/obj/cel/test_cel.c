@@ -361,6 +361,41 @@ static void test_cel__invalid_object_is_not_judged_by_rules(void **state)
 	obj_unref(openapi);
 }
 
+/* Kubernetes 1.33: such a rule is evaluated on create, too, with nothing in oldSelf. */
+static void test_cel__old_self_may_be_optional(void **state)
+{
+	(void)state;
+	struct obj *openapi =
+		parse("{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}},"
+		      "\"x-kubernetes-validations\":[{\"rule\":\"self.n < 5 || "
+		      "oldSelf.hasValue() && oldSelf.value().n >= 5\",\"optionalOldSelf\":true,"
+		      "\"messageExpression\":\"'was ' + "
+		      "string(oldSelf.?n.orValue(-1))\"}]}");
+	static const struct {
+		int n, was; /* -1: created */
+		const char *message;
+	} rows[] = {{4, -1, NULL},
+		    {5, -1, "Invalid value: \"object\": was -1"},
+		    {5, 4, "Invalid value: \"object\": was 4"},
+		    {5, 5, NULL},
+		    {4, 5, NULL}};
+	struct schema *s = compile(openapi);
+	schema_check_rules(openapi, "s", errors);
+	assert_int_equal(errors->n, 0);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(obj_unrefp) struct obj *o = obj_map(), *old = obj_map();
+		obj_set_int(o, "n", rows[i].n);
+		obj_set_int(old, "n", rows[i].was);
+		size_t before = errors->n;
+		schema_validate_rules(s, o, rows[i].was < 0 ? NULL : old, errors);
+		assert_int_equal(errors->n - before, rows[i].message != NULL);
+		if (rows[i].message)
+			assert_string_equal(errors->items[before].message, rows[i].message);
+	}
+	schema_free(s);
+	obj_unref(openapi);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -373,6 +408,7 @@ int main(void)
 		CASE(test_cel__budget_refuses_the_write),
 		CASE(test_cel__hostile_text_is_bounded),
 		CASE(test_cel__invalid_object_is_not_judged_by_rules),
+		CASE(test_cel__old_self_may_be_optional),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
