@@ -157,7 +157,7 @@ int mutation_validate(struct mutation *m, struct error *err)
 			schema_validate(m->kind->schema, m->after, e);
 		else if (obj_has(m->after, "status")) /* the rest is as it was stored */
 			schema_validate_at(schema_property(m->kind->schema, "status"), "status",
-					obj_get(m->after, "status"), e);
+					   obj_get(m->after, "status"), e);
 		scale_check(m->kind, m->after, m->is_status, e);
 		schema_validate_rules(m->kind->schema, m->after, m->before, e);
 	}

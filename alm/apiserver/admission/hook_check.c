@@ -274,18 +274,22 @@ static void check_hook(const struct obj *o, bool mutating, const char *path,
 	if (obj_is_set(obj_get(o, "sideEffects")))
 		check_word(o, "sideEffects", path, effects, e);
 	else
-		check_required(e, check_below(e, path, "sideEffects"), "must specify one of None, NoneOnDryRun");
+		check_required(e, check_below(e, path, "sideEffects"),
+			       "must specify one of None, NoneOnDryRun");
 	if (timeout < 1 || timeout > 30)
 		field_errors_add(e, FIELD_INVALID, check_below(e, path, "timeoutSeconds"),
 				 "Invalid value: %lld: the timeout value must be between 1 and 30 "
 				 "seconds",
 				 (long long)timeout);
-	check_label_selector(e, check_below(e, path, "namespaceSelector"), obj_get(o, "namespaceSelector"));
-	check_label_selector(e, check_below(e, path, "objectSelector"), obj_get(o, "objectSelector"));
+	check_label_selector(e, check_below(e, path, "namespaceSelector"),
+			     obj_get(o, "namespaceSelector"));
+	check_label_selector(e, check_below(e, path, "objectSelector"),
+			     obj_get(o, "objectSelector"));
 	hook_check_client(obj_get(o, "clientConfig"), check_below(e, path, "clientConfig"), e);
 	if (mutating)
 		check_word(o, "reinvocationPolicy", path, again, e);
-	conditions_check(obj_get(o, "matchConditions"), check_below(e, path, "matchConditions"), scope, e);
+	conditions_check(obj_get(o, "matchConditions"), check_below(e, path, "matchConditions"),
+			 scope, e);
 }
 
 void hook_check(const struct obj *configuration, bool mutating, struct field_errors *e)
@@ -302,6 +306,7 @@ void hook_check(const struct obj *configuration, bool mutating, struct field_err
 		hook_check_versions(obj_get(obj_at(list, i), "admissionReviewVersions"),
 				    check_below(e, path, "admissionReviewVersions"), e);
 		if (*name && check_again(seen, name))
-			field_errors_add_text(e, FIELD_DUPLICATE, check_below(e, path, "name"), name);
+			field_errors_add_text(e, FIELD_DUPLICATE, check_below(e, path, "name"),
+					      name);
 	}
 }

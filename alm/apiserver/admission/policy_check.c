@@ -13,12 +13,6 @@
 #define CHECK_BYTES_MAX ((size_t)32 << 20)
 #define SHOWN_MAX       ((size_t)4 << 10)
 
-static const char *text(const struct obj *o, const char *key)
-{
-	const char *s = obj_as_string(obj_get(o, key));
-	return s ? s : "";
-}
-
 static bool is_blank(const char *s)
 {
 	return str_trim(str_of(s)).len == 0;
@@ -27,14 +21,6 @@ static bool is_blank(const char *s)
 static const char *at(struct field_errors *e, const char *list, size_t i, const char *field)
 {
 	return arena_fmt(e->arena, "spec.%s[%zu].%s", list, i, field);
-}
-
-static void required(struct field_errors *e, const char *path, const char *what)
-{
-	if (what)
-		field_errors_add(e, FIELD_REQUIRED, path, "Required value: %s", what);
-	else
-		field_errors_add(e, FIELD_REQUIRED, path, "Required value");
 }
 
 static void invalid(struct field_errors *e, const char *path, const char *value, const char *why)
@@ -52,9 +38,9 @@ static void duplicate(struct field_errors *e, const char *path, const char *valu
 /* Is the i-th member of that key one that came before? The lists are bounded where they are read. */
 static bool came_before(const struct obj *list, size_t i, const char *key)
 {
-	const char *s = text(obj_at(list, i), key);
+	const char *s = check_text(obj_at(list, i), key);
 	for (size_t k = 0; k < i; k++)
-		if (*s && strcmp(s, text(obj_at(list, k), key)) == 0)
+		if (*s && strcmp(s, check_text(obj_at(list, k), key)) == 0)
 			return true;
 	return false;
 }
@@ -90,13 +76,13 @@ static void check_group_version(const char *path, const char *group, const char 
 static void check_param_kind(const struct obj *policy, struct field_errors *e)
 {
 	const struct obj *o = obj_path(policy, "spec.paramKind");
-	const char *api = text(o, "apiVersion"), *kind = text(o, "kind");
+	const char *api = check_text(o, "apiVersion"), *kind = check_text(o, "kind");
 	const char *api_at = "spec.paramKind.apiVersion", *kind_at = "spec.paramKind.kind";
 	if (!o)
 		return;
 	const char *group, *version;
 	if (!*api)
-		required(e, api_at, NULL);
+		check_required(e, api_at, NULL);
 	else if (!gvk_split_api_version(api, e->arena, &group, &version))
 		invalid(e, api_at, api,
 			arena_fmt(e->arena, "unexpected GroupVersion string: %s", api));
@@ -107,7 +93,7 @@ static void check_param_kind(const struct obj *policy, struct field_errors *e)
 		*p = char_lower(*p);
 	const char *fault = name_fault(NAME_DNS1035_LABEL, str_of(lower));
 	if (!*kind)
-		required(e, kind_at, NULL);
+		check_required(e, kind_at, NULL);
 	else if (fault)
 		invalid(e, kind_at, kind,
 			arena_fmt(e->arena, "may have mixed case, but should otherwise match: %s",
@@ -123,16 +109,15 @@ void conditions_check(const struct obj *list, const char *list_at, const struct 
 		const struct obj *o = obj_at(list, i);
 		const char *path = arena_fmt(e->arena, "%s[%zu].expression", list_at, i);
 		const char *name_at = arena_fmt(e->arena, "%s[%zu].name", list_at, i);
-		const char *name = text(o, "name");
-		const char *fault = name_fault(NAME_QUALIFIED, str_of(name));
-		if (is_blank(text(o, "expression")))
-			required(e, path, NULL);
+		const char *name = check_text(o, "name");
+		if (is_blank(check_text(o, "expression")))
+			check_required(e, path, NULL);
 		else
-			compiled(e, path, text(o, "expression"), USE_CONDITION, s);
+			compiled(e, path, check_text(o, "expression"), USE_CONDITION, s);
 		if (!*name)
-			required(e, name_at, NULL);
-		else if (fault)
-			invalid(e, name_at, name, fault);
+			check_required(e, name_at, NULL);
+		else
+			check_qualified(e, name_at, name);
 		if (came_before(list, i, "name"))
 			duplicate(e, name_at, name);
 	}
@@ -154,16 +139,16 @@ static void check_variables(const struct obj *policy, struct policy_scope *s,
 	for (size_t i = 0; i < obj_len(list) && i < POLICY_VARIABLES_MAX; i++) {
 		const struct obj *o = obj_at(list, i);
 		const char *path = at(e, "variables", i, "expression");
-		const char *name_at = at(e, "variables", i, "name"), *name = text(o, "name");
+		const char *name_at = at(e, "variables", i, "name"), *name = check_text(o, "name");
 		struct policy_expr x = {.type = {.kind = CEL_DYN}};
 		if (!*name)
-			required(e, name_at, "name is not specified");
+			check_required(e, name_at, "name is not specified");
 		else if (!is_identifier(name, s->a))
 			invalid(e, name_at, name, "must be a valid CEL identifier");
-		if (is_blank(text(o, "expression")))
-			required(e, path, "expression is not specified");
+		if (is_blank(check_text(o, "expression")))
+			check_required(e, path, "expression is not specified");
 		else
-			x = compiled(e, path, text(o, "expression"), USE_VARIABLE, s);
+			x = compiled(e, path, check_text(o, "expression"), USE_VARIABLE, s);
 		policy_scope_add(s, name, x.type);
 	}
 }
@@ -171,7 +156,7 @@ static void check_variables(const struct obj *policy, struct policy_scope *s,
 static void check_message(const struct obj *o, size_t i, const struct policy_scope *s,
 			  struct field_errors *e)
 {
-	const char *made = text(o, "messageExpression"), *said = text(o, "message");
+	const char *made = check_text(o, "messageExpression"), *said = check_text(o, "message");
 	const char *made_at = at(e, "validations", i, "messageExpression");
 	const char *said_at = at(e, "validations", i, "message");
 	if (*made && is_blank(made))
@@ -193,14 +178,14 @@ static void check_validations(const struct obj *policy, const struct policy_scop
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
 		const struct obj *o = obj_at(list, i);
 		const char *path = at(e, "validations", i, "expression");
-		if (is_blank(text(o, "expression")))
-			required(e, path, "expression is not specified");
+		if (is_blank(check_text(o, "expression")))
+			check_required(e, path, "expression is not specified");
 		else
-			compiled(e, path, text(o, "expression"), USE_VALIDATION, s);
+			compiled(e, path, check_text(o, "expression"), USE_VALIDATION, s);
 		check_message(o, i, s, e);
 		if (obj_has(o, "reason"))
-			field_errors_one_of(e, at(e, "validations", i, "reason"), text(o, "reason"),
-					    reasons);
+			field_errors_one_of(e, at(e, "validations", i, "reason"),
+					    check_text(o, "reason"), reasons);
 	}
 }
 
@@ -219,19 +204,20 @@ static void check_annotations(const struct obj *policy, const struct policy_scop
 {
 	const struct obj *list = obj_path(policy, "spec.auditAnnotations");
 	const char *name = meta_name(policy);
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	if (obj_len(list) > POLICY_ANNOTATIONS_MAX)
 		too_many(e, "spec.auditAnnotations", obj_len(list), POLICY_ANNOTATIONS_MAX);
 	for (size_t i = 0; i < obj_len(list) && i < POLICY_ANNOTATIONS_MAX; i++) {
 		const struct obj *o = obj_at(list, i);
 		const char *path = at(e, "auditAnnotations", i, "valueExpression");
 		const char *key_at = at(e, "auditAnnotations", i, "key");
-		check_key(name ? name : "", text(o, "key"), key_at, e);
-		if (is_blank(text(o, "valueExpression")))
-			required(e, path, "valueExpression is not specified");
+		check_key(name ? name : "", check_text(o, "key"), key_at, e);
+		if (is_blank(check_text(o, "valueExpression")))
+			check_required(e, path, "valueExpression is not specified");
 		else
-			compiled(e, path, text(o, "valueExpression"), USE_ANNOTATION, s);
-		if (came_before(list, i, "key"))
-			duplicate(e, key_at, text(o, "key"));
+			compiled(e, path, check_text(o, "valueExpression"), USE_ANNOTATION, s);
+		if (check_again(seen, check_text(o, "key")))
+			duplicate(e, key_at, check_text(o, "key"));
 	}
 }
 
@@ -246,11 +232,11 @@ static void check_policy(const struct obj *policy, struct policy_scope *s, struc
 				    failures);
 	check_param_kind(policy, e);
 	if (!match)
-		required(e, "spec.matchConstraints", NULL);
+		check_required(e, "spec.matchConstraints", NULL);
 	else
 		match_check(match, "spec.matchConstraints", e);
 	if (match && !obj_len(obj_get(match, "resourceRules")))
-		required(e, "spec.matchConstraints.resourceRules", NULL);
+		check_required(e, "spec.matchConstraints.resourceRules", NULL);
 	conditions_check(obj_path(policy, "spec.matchConditions"), "spec.matchConditions", s, e);
 	check_variables(policy, s, e);
 }
@@ -264,8 +250,8 @@ void policy_check(const struct obj *policy, struct field_errors *e)
 	check_policy(policy, s, e);
 	if (!obj_len(obj_path(policy, "spec.validations")) &&
 	    !obj_len(obj_path(policy, "spec.auditAnnotations"))) {
-		required(e, "spec.validations", none);
-		required(e, "spec.auditAnnotations", none);
+		check_required(e, "spec.validations", none);
+		check_required(e, "spec.auditAnnotations", none);
 	}
 	check_validations(policy, s, e);
 	check_annotations(policy, s, e);
@@ -277,10 +263,10 @@ static void check_expression(const struct obj *o, const char *path, enum policy_
 			     const struct policy_scope *s, struct field_errors *e)
 {
 	const char *at_path = arena_fmt(e->arena, "%s.expression", path);
-	if (is_blank(text(o, "expression")))
-		required(e, at_path, NULL);
+	if (is_blank(check_text(o, "expression")))
+		check_required(e, at_path, NULL);
 	else
-		compiled(e, at_path, text(o, "expression"), use, s);
+		compiled(e, at_path, check_text(o, "expression"), use, s);
 }
 
 /* A mutation has the one of the two that its patchType names. */
@@ -289,12 +275,12 @@ static void check_mutation(const struct obj *o, size_t i, const struct policy_sc
 {
 	static const char *const types[] = {"ApplyConfiguration", "JSONPatch", NULL};
 	static const char *const keys[] = {"applyConfiguration", "jsonPatch"};
-	const char *type = text(o, "patchType");
+	const char *type = check_text(o, "patchType");
 	bool is_patch = strcmp(type, types[1]) == 0;
 	const char *mine = keys[is_patch], *other = keys[!is_patch];
 	const char *path = at(e, "mutations", i, mine), *other_at = at(e, "mutations", i, other);
 	if (!*type)
-		required(e, at(e, "mutations", i, "patchType"), NULL);
+		check_required(e, at(e, "mutations", i, "patchType"), NULL);
 	else
 		field_errors_one_of(e, at(e, "mutations", i, "patchType"), type, types);
 	if (!cstr_in(type, types))
@@ -302,8 +288,8 @@ static void check_mutation(const struct obj *o, size_t i, const struct policy_sc
 	if (obj_has(o, mine))
 		check_expression(obj_get(o, mine), path, is_patch ? USE_PATCH : USE_APPLY, s, e);
 	else
-		required(e, path,
-			 arena_fmt(e->arena, "must be specified when patchType is %s", type));
+		check_required(e, path,
+			       arena_fmt(e->arena, "must be specified when patchType is %s", type));
 	if (obj_has(o, other))
 		invalid(e, other_at, arena_fmt(e->arena, "{%s}", other),
 			arena_fmt(e->arena, "must not be specified when patchType is %s", type));
@@ -333,11 +319,11 @@ void mutating_policy_check(const struct obj *policy, struct field_errors *e)
 	check_policy(policy, s, e);
 	check_operations(obj_path(policy, "spec.matchConstraints"), "spec.matchConstraints", e);
 	if (!obj_len(list))
-		required(e, "spec.mutations", "mutations must contain at least one item");
+		check_required(e, "spec.mutations", "mutations must contain at least one item");
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
 		check_mutation(obj_at(list, i), i, s, e);
 	if (!policy_again || !*policy_again)
-		required(e, "spec.reinvocationPolicy", NULL);
+		check_required(e, "spec.reinvocationPolicy", NULL);
 	else
 		field_errors_one_of(e, "spec.reinvocationPolicy", policy_again, again);
 }
@@ -348,7 +334,8 @@ static void check_param_ref(const struct obj *ref, struct field_errors *e)
 {
 	static const char *const actions[] = {"Deny", "Allow", NULL};
 	static const char both[] = "Forbidden: name and selector are mutually exclusive";
-	const char *name = text(ref, "name"), *action = obj_str(ref, "parameterNotFoundAction");
+	const char *name = check_text(ref, "name"),
+		   *action = obj_str(ref, "parameterNotFoundAction");
 	if (!ref)
 		return;
 	if (*name) {
@@ -360,9 +347,9 @@ static void check_param_ref(const struct obj *ref, struct field_errors *e)
 	if (*name && obj_has(ref, "selector"))
 		field_errors_add(e, FIELD_FORBIDDEN, "spec.paramRef.selector", "%s", both);
 	if (!*name && !obj_has(ref, "selector"))
-		required(e, "spec.paramRef", "one of name or selector must be specified");
+		check_required(e, "spec.paramRef", "one of name or selector must be specified");
 	if (!action || !*action)
-		required(e, "spec.paramRef.parameterNotFoundAction", NULL);
+		check_required(e, "spec.paramRef.parameterNotFoundAction", NULL);
 	else
 		field_errors_one_of(e, "spec.paramRef.parameterNotFoundAction", action, actions);
 }
@@ -381,7 +368,7 @@ static void check_actions(const struct obj *list, struct field_errors *e)
 	static const char path[] = "spec.validationActions";
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
 	if (!obj_len(list))
-		required(e, path, "at least one validation action is required");
+		check_required(e, path, "at least one validation action is required");
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
 		const char *action = obj_as_string(obj_at(list, i));
 		const char *item = arena_fmt(e->arena, "%s[%zu]", path, i);
@@ -405,10 +392,10 @@ static void check_actions(const struct obj *list, struct field_errors *e)
 static void check_binding(const struct obj *binding, struct field_errors *e)
 {
 	const struct obj *spec = obj_get(binding, "spec");
-	const char *name = text(spec, "policyName");
+	const char *name = check_text(spec, "policyName");
 	const char *fault = name_fault(NAME_DNS_SUBDOMAIN, str_of(name));
 	if (!*name)
-		required(e, "spec.policyName", NULL);
+		check_required(e, "spec.policyName", NULL);
 	else if (fault)
 		invalid(e, "spec.policyName", name, fault);
 	check_param_ref(obj_get(spec, "paramRef"), e);

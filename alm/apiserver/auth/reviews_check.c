@@ -154,8 +154,7 @@ static const char *unread(const struct obj *selector, bool of_labels, struct are
 		n_read += is_requirement_read(obj_at(list, i), of_labels);
 	if (n_read == obj_len(list) && (!*raw || is_raw_read(raw, of_labels)))
 		return "";
-	return arena_fmt(arena,
-			 "spec.resourceAttributes.%sSelector%s ignored due to parse error",
+	return arena_fmt(arena, "spec.resourceAttributes.%sSelector%s ignored due to parse error",
 			 of_labels ? "label" : "field", n_read ? " partially" : "");
 }
 

@@ -64,9 +64,8 @@ bool crd_path_is_in(const char *path, const char *field)
 static void check_path(struct field_errors *e, const char *at, const char *path, const char *field)
 {
 	if (check_is_path(e, at, path) && !crd_path_is_in(path, field))
-		check_invalid_text(
-			e, at, path,
-			arena_fmt(e->arena, "should be a json path under .%s", field));
+		check_invalid_text(e, at, path,
+				   arena_fmt(e->arena, "should be a json path under .%s", field));
 }
 
 void crd_check_scale(const struct obj *version, const char *at, struct field_errors *e)
@@ -75,8 +74,8 @@ void crd_check_scale(const struct obj *version, const char *at, struct field_err
 	if (obj_type(scale) != OBJ_MAP)
 		return;
 	at = check_below(e, at, "subresources.scale");
-	check_path(e, check_below(e, at, "specReplicasPath"),
-		   check_text(scale, "specReplicasPath"), "spec");
+	check_path(e, check_below(e, at, "specReplicasPath"), check_text(scale, "specReplicasPath"),
+		   "spec");
 	check_path(e, check_below(e, at, "statusReplicasPath"),
 		   check_text(scale, "statusReplicasPath"), "status");
 	const char *selector = check_text(scale, "labelSelectorPath");

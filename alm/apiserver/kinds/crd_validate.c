@@ -435,27 +435,6 @@ static void check_approval(const struct obj *o, const struct obj *before, struct
 					     see));
 }
 
-/* Told behind what else is wrong with the names. */
-static void check_own_name(const struct obj *o, struct field_errors *e)
-{
-	static const char *const fields[] = {"metadata.generateName", "metadata.name"};
-	const char *want = arena_fmt(e->arena, "%s.%s", check_text(o, "spec.names.plural"),
-				     check_text(o, "spec.group"));
-	size_t at = 0;
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-		const char *name = check_text(o, fields[i]);
-		size_t from = e->n;
-		while (at < from && strcmp(e->items[at].path, fields[i]) == 0)
-			at++;
-		if (!*name || strcmp(name, want) == 0)
-			continue;
-		check_invalid_text(e, fields[i], name,
-				   "must be spec.names.plural+\".\"+spec.group");
-		if (e->n > from)
-			field_errors_swap(e, at++, from, e->n);
-	}
-}
-
 void crd_validate_status(const struct obj *o, const struct obj *before, struct field_errors *e)
 {
 	const struct obj *names = obj_path(o, "status.acceptedNames");
@@ -466,7 +445,10 @@ void crd_validate_status(const struct obj *o, const struct obj *before, struct f
 void crd_validate(const struct obj *o, const struct obj *before, struct field_errors *e)
 {
 	if (!before)
-		check_own_name(o, e);
+		check_wanted_name(e, o,
+				  arena_fmt(e->arena, "%s.%s", check_text(o, "spec.names.plural"),
+					    check_text(o, "spec.group")),
+				  "must be spec.names.plural+\".\"+spec.group");
 	check_spec(o, before, e);
 	check_immutable(o, before, e);
 	check_stored_versions(o, e);

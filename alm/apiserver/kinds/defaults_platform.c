@@ -22,8 +22,8 @@ static const struct default_rule volume_rules[] = {
 	{"spec.volumeMode", "\"Filesystem\"", NULL, NULL},
 	{0},
 };
-static const struct default_rule flow_rules[] = {{"spec.matchingPrecedence", "1000", NULL, NULL},
-						 {0}};
+static const struct default_rule flow_rules[] = {
+	{"spec", "{}", NULL, NULL}, {"spec.matchingPrecedence", "1000", NULL, NULL}, {0}};
 static const struct default_rule port_rules[] = {{"protocol", "\"TCP\"", NULL, NULL}, {0}};
 static const struct default_rule named_port_rules[] = {
 	{"name", "\"\"", NULL, NULL},

@@ -202,6 +202,30 @@ static void check_reserved(struct field_errors *e, const struct obj *list, bool 
 	check_said_since(e, from, list);
 }
 
+/* As google/uuid reads it, but for its other forms: with braces, as a URN, without hyphens. */
+static void check_share(struct field_errors *e, const char *path, const char *uid)
+{
+	size_t n = uid ? strlen(uid) : 0;
+	bool good = n == 36, is_lower = true;
+	for (size_t i = 0; i < n; i++) {
+		bool hyphen = i == 8 || i == 13 || i == 18 || i == 23;
+		good &= hyphen ? uid[i] == '-' : char_is_hex(uid[i]);
+		is_lower &= uid[i] == char_lower(uid[i]);
+	}
+	if (uid && !good)
+		check_invalid_text(e, path, uid,
+				   n == 36 ? "error validating uid: invalid UUID format"
+					   : arena_fmt(e->arena,
+						       "error validating uid: invalid UUID length: "
+						       "%zu",
+						       n));
+	else if (uid && !is_lower)
+		check_invalid_text(e, path, uid,
+				   "uid must be in RFC 4122 normalized form, "
+				   "`xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase "
+				   "hexadecimal characters");
+}
+
 /* given: those that the claim has. */
 static void check_used(struct field_errors *e, const char *path, const struct obj *d,
 		       const struct map *given)
@@ -211,6 +235,7 @@ static void check_used(struct field_errors *e, const char *path, const struct ob
 	const struct obj *data = obj_get(d, "data");
 	size_t from = e->n;
 	check_device_name(e, path, d);
+	check_share(e, check_below(e, path, "shareID"), obj_str(d, "shareID"));
 	if (!map_has(given, device_key(e, d)))
 		check_invalid_struct(e, path, d, shown, "must be an allocated device in the claim");
 	check_conditions(e, check_below(e, path, "conditions"), obj_get(d, "conditions"));
@@ -345,13 +370,9 @@ void check_api_service(struct field_errors *e, const struct obj *o)
 	bool insecure = obj_flag(o, "spec.insecureSkipTLSVerify", false);
 	bool has_bundle = obj_as_str(bundle).len;
 	int64_t n = 443;
-	CLEANUP(strbuf_release) struct strbuf quoted = STRBUF_INIT(FIELD_ERRORS_BYTES_MAX);
-	json_quote(str_of(name), &quoted);
-	if (strcmp(check_text(o, "metadata.name"), name) != 0)
-		check_invalid_text(e, "metadata.name", check_text(o, "metadata.name"),
-				   arena_fmt(e->arena,
-					     "must be `spec.version+\".\"+spec.group`: %s",
-					     quoted.buf));
+	check_wanted_name(e, o, name,
+			  arena_fmt(e->arena, "must be `spec.version+\".\"+spec.group`: %s",
+				    check_quoted(e, name)));
 	if (!*group && strcmp(version, "v1") != 0)
 		check_required(e, "spec.group",
 			       "only v1 may have an empty group and it better be legacy kube");

@@ -307,10 +307,28 @@ static const char *lowered(struct field_errors *e, const char *text)
 
 void check_by_lower(struct field_errors *e, const char *path, enum name_rule rule, const char *name)
 {
-	const char *all[NAME_FAULTS_MAX];
-	size_t n = *name ? name_faults(rule, str_of(lowered(e, name)), all) : 0;
+	const char *all[NAME_FAULTS_MAX], *lower = lowered(e, name);
+	size_t n = *name ? name_faults(rule, str_of(lower), all) : 0;
 	for (size_t i = 0; i < n; i++)
-		check_invalid_text(e, path, name, all[i]);
+		check_invalid_text(e, path, rule == NAME_QUALIFIED ? lower : name, all[i]);
+}
+
+void check_wanted_name(struct field_errors *e, const struct obj *o, const char *want,
+		       const char *why)
+{
+	static const char *const fields[] = {"metadata.generateName", "metadata.name"};
+	size_t at = 0;
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const char *name = check_text(o, fields[i]);
+		size_t from = e->n;
+		while (at < from && strcmp(e->items[at].path, fields[i]) == 0)
+			at++;
+		if (!*name || strcmp(name, want) == 0)
+			continue;
+		check_invalid_text(e, fields[i], name, why);
+		if (e->n > from)
+			field_errors_swap(e, at++, from, e->n);
+	}
 }
 
 #define DRIVER_NAME_MAX 63

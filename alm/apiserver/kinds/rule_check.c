@@ -313,6 +313,28 @@ static void check_phase(struct field_errors *e, const struct obj *o)
 					 : "may only be 'Active' if `deletionTimestamp` is empty");
 }
 
+/* Is a, said of an item of a list, to stand behind b, said of one before it? */
+static bool is_behind(const char *a, const char *b)
+{
+	size_t n = strcspn(a, "["), digits;
+	if (!a[n] || strncmp(a, b, n + 1) != 0)
+		return false;
+	a += n + 1;
+	b += n + 1;
+	digits = strcspn(a, "]");
+	size_t others = strcspn(b, "]");
+	return digits != others ? digits > others : strncmp(a, b, digits) > 0;
+}
+
+/* Rules come one by one, and items of a list are told one by one. */
+static void order_by_item(struct field_errors *e, size_t from)
+{
+	for (size_t i = from + 1; i < e->n; i++)
+		for (size_t k = i; k > from && is_behind(e->items[k - 1].path, e->items[k].path);
+		     k--)
+			field_errors_swap(e, k - 1, k, k + 1);
+}
+
 void rule_check(struct field_errors *e, const char *group, const char *plural, const struct obj *o,
 		bool of_status)
 {
@@ -327,10 +349,12 @@ void rule_check(struct field_errors *e, const char *group, const char *plural, c
 		check_phase(e, o);
 	if (of_status && strcmp(kind, "resourcequotas.") == 0)
 		quota_check_status(e, o);
+	size_t from = e->n;
 	for (size_t i = 0; i < ARRAY_LEN(of_kinds); i++)
 		if (strcmp(of_kinds[i].kind, kind) == 0 &&
 		    cstr_has_prefix(of_kinds[i].path, "status.") == of_status)
 			walk(e, &of_kinds[i], "", of_kinds[i].path, o);
+	order_by_item(e, from);
 }
 
 void rule_check_part(struct field_errors *e, const char *part, const char *path,

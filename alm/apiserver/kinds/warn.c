@@ -281,6 +281,18 @@ static void warn_of_definition(struct field_errors *w, const struct obj *o,
 	}
 }
 
+static void warn_of_devices(struct field_errors *w, const struct obj *o, const struct obj *before)
+{
+	const char *driver = check_text(o, "spec.driver");
+	(void)before;
+	if (strcspn(driver, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") < strlen(driver))
+		warn_add(w, "spec.driver",
+			 arena_fmt(w->arena,
+				   "driver names should be lowercase; %s contains uppercase "
+				   "characters",
+				   check_quoted(w, driver)));
+}
+
 /* clang-format off */
 static const struct {
 	const char *group, *plural;
@@ -302,6 +314,7 @@ static const struct {
 	{"batch", "jobs",                   warn_of_job},
 	{"discovery.k8s.io", "endpointslices", warn_of_slice},
 	{"networking.k8s.io", "ingresses",  warn_of_ingress},
+	{"resource.k8s.io", "resourceslices", warn_of_devices},
 	{"storage.k8s.io", "csidrivers",    warn_of_driver},
 };
 /* clang-format on */

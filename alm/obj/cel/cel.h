@@ -126,7 +126,7 @@ struct cel_node {
 struct cel_program {
 	const char *text;
 	struct cel_node *root;
-	bool uses_old;    /* oldSelf */
+	bool uses_old;        /* oldSelf */
 	bool old_is_optional; /* set by who knows the rule: oldSelf is a value that may be absent */
 };
 

@@ -489,10 +489,9 @@ size_t cel_check(const struct cel_program *p, const struct schema *s, bool is_ro
 		 struct strbuf *b, enum cel_kind *ret_kind)
 {
 	struct cel_type self = cel_type_of(s, a);
-	const struct cel_type optional = {.kind = CEL_OPTIONAL};
-	const struct cel_var items[] = {
-		{.name = "self", .type = self},
-		{.name = "oldSelf", .type = p->old_is_optional ? optional : self}};
+	struct cel_type was = p->old_is_optional ? of_kind(CEL_OPTIONAL) : self;
+	const struct cel_var items[] = {{.name = "self", .type = self},
+					{.name = "oldSelf", .type = was}};
 	const struct cel_vars vars = {.items = items, .n = ARRAY_LEN(items)};
 	struct check *c = check_new(p, &vars, a, b);
 	c->root = is_root ? s : NULL;

@@ -155,8 +155,7 @@ static void check_integer(struct schema_validation *v, const struct schema *s, c
 		field_errors_add(
 			v->errors, FIELD_INVALID, "<nil>",
 			"Invalid value: \"\": Checked value must be of type integer %s%s in %s",
-			*format ? "with format " : "(default format)", format,
-			validation_said(v));
+			*format ? "with format " : "(default format)", format, validation_said(v));
 }
 
 void validation_number(struct schema_validation *v, const struct schema *s, const struct obj *o)

@@ -64,7 +64,7 @@ static void fail_type(struct schema_validation *v, const struct schema *s, const
 	if (!validation_fail(v))
 		return;
 	type_names(s, names);
-	const char *found = !by_format        ? obj_type_name(is)
+	const char *found = !by_format         ? obj_type_name(is)
 			    : is == OBJ_INT    ? "int64"
 			    : is == OBJ_DOUBLE ? "float64"
 					       : "";
