@@ -26,6 +26,7 @@
 #include "alm/apiserver/limits.h"
 #include "alm/apiserver/status.h"
 #include "alm/base/hash.h"
+#include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
 static void namespace_default(struct mutation *m)
@@ -160,38 +161,6 @@ static void request_validate(struct mutation *m, struct field_errors *e)
 		check_decision(e, m->after, m->before, !m->is_status);
 }
 
-/* A Job finds its Pods by its uid, and these labels are theirs and, if it has none, its own. */
-static void job_late(struct mutation *m)
-{
-	struct obj *o = m->after;
-	const char *uid = meta_uid(o);
-	admit_template_late(m);
-	if (m->head || !m->name || strlen(m->name) > 63 || !uid ||
-	    obj_flag(o, "spec.manualSelector", false))
-		return;
-	if (!obj_path(o, "spec.template.metadata"))
-		obj_set_path(o, "spec.template.metadata", obj_map());
-	if (obj_type(obj_path(o, "spec.template")) != OBJ_MAP)
-		return;
-	const struct {
-		const char *key, *value;
-	} labels[] = {{"batch.kubernetes.io/controller-uid", uid},
-		      {"batch.kubernetes.io/job-name", m->name},
-		      {"controller-uid", uid},
-		      {"job-name", m->name}};
-	struct obj *template = obj_get_mut(obj_get_mut(o, "spec"), "template");
-	bool has_own = obj_len(obj_path(o, "metadata.labels"));
-	for (size_t i = 0; i < ARRAY_LEN(labels); i++)
-		meta_set_label(template, labels[i].key, labels[i].value);
-	if (!has_own)
-		obj_set_path(o, "metadata.labels", obj_copy(obj_path(template, "metadata.labels")));
-	if (!obj_path(o, "spec.selector")) {
-		struct obj *match = obj_map();
-		obj_set_str(match, labels[0].key, uid);
-		obj_set_path(o, "spec.selector.matchLabels", match);
-	}
-}
-
 static bool is_crd(const struct mutation *m)
 {
 	return cstr_eq(m->resource->group, CRD_GROUP) &&
@@ -234,6 +203,18 @@ static void aggregation_validate(struct mutation *m, struct field_errors *e)
 				 "Invalid value: must have at most %d items", RBAC_SELECTORS_MAX);
 }
 
+/* It says itself that no scheduler looks at it. */
+static void tell_gates(struct mutation *m)
+{
+	static const struct condition c = {
+		"PodScheduled", "False", "SchedulingGated",
+		"Scheduling is blocked due to non-empty scheduling gates", 0};
+	struct obj *list = obj_list();
+	condition_set(list, &c, request_now(m->r));
+	obj_set(obj_at_mut(list, 0), "lastProbeTime", obj_null());
+	obj_set_path(m->after, "status.conditions", list);
+}
+
 /* Controllers take a Pod without a phase for one that was not created. */
 static void pod_late(struct mutation *m)
 {
@@ -246,6 +227,8 @@ static void pod_late(struct mutation *m)
 		return;
 	obj_set_path(m->after, "status.phase", obj_string("Pending"));
 	obj_set_path(m->after, "status.qosClass", obj_string(pod_quality(m->after)));
+	if (obj_len(obj_path(m->after, "spec.schedulingGates")))
+		tell_gates(m);
 }
 
 static bool spec_changes(const struct mutation *m)
@@ -385,11 +368,11 @@ static const struct {
 	{"apps", "daemonsets", admit_daemon_default, admit_daemon_late, NULL},
 	{"apps", "deployments", NULL, admit_template_late, NULL},
 	{"apps", "replicasets", NULL, admit_template_late, NULL},
-	{"apps", "statefulsets", NULL, admit_template_late, NULL},
+	{"apps", "statefulsets", NULL, admit_stateful_late, NULL},
 	{"", "replicationcontrollers", NULL, admit_template_late, NULL},
 	{"batch", "cronjobs", NULL, admit_cron_late, admit_cron_validate},
 	{"", "podtemplates", NULL, admit_pod_template_late, NULL},
-	{"batch", "jobs", NULL, job_late, NULL},
+	{"batch", "jobs", NULL, admit_job_late, admit_job_validate},
 	{"resource.k8s.io", "resourceclaims", NULL, NULL, admit_device_validate},
 	{"resource.k8s.io", "resourceclaimtemplates", NULL, NULL, admit_device_validate},
 	{"resource.k8s.io", "resourceslices", admit_devices_default, admit_devices_late, NULL},
@@ -418,6 +401,10 @@ void admit_default(struct mutation *m)
 	if (autoscaler_is_v1(m->kind) && m->after) { /* gets those of v2 when it is stored */
 		m->too_large = autoscaler_too_much(m->after, m->is_status);
 		autoscaler_default_v1(m->after);
+		if (m->is_status) { /* what v1 has no field for is there before owners are told */
+			autoscaler_from_v1(m->after);
+			autoscaler_to_v1(m->after);
+		}
 	} else if (!(m->kind->flags & KIND_CUSTOM) && m->after)
 		defaults_set(m->after, m->resource->group, m->resource->plural);
 	EACH_RULE(i, m)

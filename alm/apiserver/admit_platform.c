@@ -1,10 +1,13 @@
 /* admit_platform: see admit_platform.h. */
 #include "alm/apiserver/admit_platform.h"
 
+#include <string.h>
+
 #include "alm/apiserver/auth/auth.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/kinds/claim_check.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/job_check.h"
 #include "alm/base/clock.h"
 #include "alm/io/zones.h"
 #include "alm/obj/condition.h"
@@ -37,7 +40,10 @@ void admit_pod_default(struct mutation *m)
 
 void admit_node_default(struct mutation *m)
 {
+	const struct obj *amounts = obj_path(m->after, "status.capacity");
 	default_plural(obj_get_mut(m->after, "spec"), "podCIDR", "podCIDRs", NULL);
+	if (amounts && !obj_path(m->after, "status.allocatable"))
+		obj_set_path(m->after, "status.allocatable", obj_ref(amounts));
 }
 
 /* It runs nothing before it was seen to be ready (TaintNodesByCondition). */
@@ -129,6 +135,51 @@ void admit_pod_template_late(struct mutation *m)
 void admit_template_late(struct mutation *m)
 {
 	drop_of_pod(m, "spec.template.spec");
+}
+
+/* A Job finds its Pods by its uid, and these labels are theirs and, if it has none, its own. */
+void admit_job_late(struct mutation *m)
+{
+	struct obj *o = m->after;
+	const char *uid = meta_uid(o);
+	admit_template_late(m);
+	if (m->head || !m->name || strlen(m->name) > 63 || !uid ||
+	    obj_flag(o, "spec.manualSelector", false))
+		return;
+	if (!obj_path(o, "spec.template.metadata"))
+		obj_set_path(o, "spec.template.metadata", obj_map());
+	if (obj_type(obj_path(o, "spec.template")) != OBJ_MAP)
+		return;
+	const struct {
+		const char *key, *value;
+	} labels[] = {{"batch.kubernetes.io/controller-uid", uid},
+		      {"batch.kubernetes.io/job-name", m->name},
+		      {"controller-uid", uid},
+		      {"job-name", m->name}};
+	struct obj *template = obj_get_mut(obj_get_mut(o, "spec"), "template");
+	bool has_own = obj_len(obj_path(o, "metadata.labels"));
+	for (size_t i = 0; i < ARRAY_LEN(labels); i++)
+		meta_set_label(template, labels[i].key, labels[i].value);
+	if (!has_own)
+		obj_set_path(o, "metadata.labels", obj_copy(obj_path(template, "metadata.labels")));
+	if (!obj_path(o, "spec.selector")) {
+		struct obj *match = obj_map();
+		obj_set_str(match, labels[0].key, uid);
+		obj_set_path(o, "spec.selector.matchLabels", match);
+	}
+}
+
+void admit_job_validate(struct mutation *m, struct field_errors *e)
+{
+	if (m->is_status)
+		job_status_kept(e, m->after, m->before);
+}
+
+void admit_stateful_late(struct mutation *m)
+{
+	admit_template_late(m);
+	if (!m->is_status && !m->whole)
+		drop_new(m, "spec.updateStrategy.rollingUpdate.maxUnavailable");
 }
 
 void admit_lease_late(struct mutation *m)

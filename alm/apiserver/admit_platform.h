@@ -17,6 +17,8 @@ void admit_request_late(struct mutation *m);
 /* A number that is always shown. */
 void admit_priority_late(struct mutation *m);
 void admit_revision_late(struct mutation *m);
+void admit_job_late(struct mutation *m);
+void admit_job_validate(struct mutation *m, struct field_errors *e);
 void admit_lease_late(struct mutation *m);
 void admit_driver_late(struct mutation *m);
 void admit_daemon_default(struct mutation *m);
@@ -29,6 +31,7 @@ void admit_pod_late(struct mutation *m);
 void admit_cron_late(struct mutation *m);
 void admit_pod_template_late(struct mutation *m);
 void admit_template_late(struct mutation *m);
+void admit_stateful_late(struct mutation *m);
 
 /* What only the server can judge: is there a zone of that name, may devices be asked for in this namespace? */
 void admit_cron_validate(struct mutation *m, struct field_errors *e);

@@ -62,7 +62,13 @@ int mutation_fits_url(const struct mutation *m, const struct obj *o, struct erro
 			m->r, E_BADREQUEST, err,
 			"the namespace of the provided object does not match the namespace "
 			"sent on the request");
-	if (name && !cstr_eq(name, m->name))
+	if (!name)
+		return fail_code(
+			m->r, E_BADREQUEST, err,
+			"the name of the object (%s based on URL) was undeterminable: name "
+			"must be provided",
+			m->name);
+	if (!cstr_eq(name, m->name))
 		return fail_code(
 			m->r, E_BADREQUEST, err,
 			"the name of the object (%s) does not match the name on the URL (%s)", name,

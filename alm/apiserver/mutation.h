@@ -19,6 +19,11 @@ struct findings {
 	size_t n;
 };
 
+/* Which object the body of an apply means; "": it does not say. */
+struct stated {
+	const char *ns, *name, *rv, *uid;
+};
+
 struct mutation {
 	struct request *r;
 	const struct kind *kind; /* as asked */
@@ -39,7 +44,8 @@ struct mutation {
 	const struct obj *strategic;      /* the body of a strategic merge patch, or NULL */
 	const char *other_uid;            /* that a patch gives it, or NULL */
 	bool is_put, is_status, is_apply;
-	const char *stated_namespace;   /* of is_apply, as its body states it; "": not at all */
+	bool is_ordered;                /* a JSON patch: its values are read as they were written */
+	struct stated stated;           /* of is_apply */
 	bool is_bare, is_unconditional; /* a PUT that states no uid, no revision */
 	const char *too_large;          /* an annotation that is not read; NULL: none */
 	bool by_webhook;                /* after is what one, or a policy, made of it */
@@ -70,7 +76,7 @@ int mutation_update(struct mutation *m, struct error *err);
 int mutation_remove(struct mutation *m, struct error *err);
 /* Is rv a revision at all? E_INTERNAL, as the real server has it. */
 int mutation_reads_revision(const struct mutation *m, const char *rv, struct error *err);
-/* o names itself as the URL does, or does not. E_BADREQUEST. */
+/* o names itself, and as the URL does. E_BADREQUEST. */
 int mutation_fits_url(const struct mutation *m, const struct obj *o, struct error *err);
 /* Marks for deletion: finalizers, deletionTimestamp, generation. */
 int mutation_mark(struct mutation *m, struct error *err);

@@ -35,15 +35,34 @@ static void unknown_field(void *arg, const char *path)
 	finding_add(m, arena_fmt(m->r->arena, "unknown field \"%s\"", path));
 }
 
-/* Lists whose order a patch tells are taken out of it when it is applied, and it is shown afterwards. */
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON is read */
-static struct obj *without_orders(const struct obj *patch)
+/* NOLINTBEGIN(misc-no-recursion): as deep as JSON is read */
+static struct obj *without_nulls(const struct obj *v)
+{
+	struct obj *o = obj_type(v) == OBJ_LIST ? obj_list() : obj_map();
+	if (obj_type(v) != OBJ_LIST && obj_type(v) != OBJ_MAP) {
+		obj_unref(o);
+		return obj_ref(v);
+	}
+	OBJ_EACH (it, v)
+		if (obj_type(it.value) != OBJ_NULL)
+			obj_set(o, it.key, without_nulls(it.value));
+	for (size_t i = 0; obj_type(v) == OBJ_LIST && i < obj_len(v); i++)
+		obj_append(o, without_nulls(obj_at(v, i)));
+	return o;
+}
+
+/* Lists whose order a patch tells are taken out of it when it is applied, and nulls in what is put where nothing
+ * of its type was; it is shown afterwards. */
+static struct obj *as_applied(const struct obj *patch, const struct obj *before)
 {
 	static const char order[] = "$setElementOrder/";
 	struct obj *o = obj_copy_map(patch);
 	OBJ_EACH (it, patch) {
-		if (obj_type(it.value) == OBJ_MAP)
-			obj_set(o, it.key, without_orders(it.value));
+		const struct obj *was = obj_get(before, it.key);
+		if (obj_type(it.value) != obj_type(was))
+			obj_set(o, it.key, without_nulls(it.value));
+		else if (obj_type(it.value) == OBJ_MAP)
+			obj_set(o, it.key, as_applied(it.value, was));
 		if (cstr_has_prefix(it.key, order)) {
 			obj_del(o, it.key);
 			obj_del(o, it.key + sizeof(order) - 1);
@@ -52,12 +71,14 @@ static struct obj *without_orders(const struct obj *patch)
 	return o;
 }
 
+/* NOLINTEND(misc-no-recursion) */
+
 /* It is told with the patch, as Go prints a map. */
 static int cannot_handle_strategic(struct mutation *m, const char *why, struct error *err)
 {
 	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT(PATCH_TEXT_BYTES);
 	CLEANUP(strbuf_release) struct strbuf quoted = STRBUF_INIT(4 * PATCH_TEXT_BYTES);
-	CLEANUP(obj_unrefp) struct obj *patch = without_orders(m->strategic);
+	CLEANUP(obj_unrefp) struct obj *patch = as_applied(m->strategic, m->before);
 	go_plain(patch, &plain);
 	go_quote(strbuf_str(&plain), &quoted);
 	return fail_invalid_one(m->r, "", "", "", FIELD_INVALID, "patch", err,
@@ -76,7 +97,7 @@ static int cannot_handle(struct mutation *m, const char *why, struct error *err)
 			m->r, E_BADREQUEST, err,
 			"failed to convert new object (%s/%s; %s%s, Kind=%s) to proper "
 			"version: unable to convert unstructured object to %s%s, Kind=%s: %s",
-			m->stated_namespace, m->name, core, api, k->kind, core, api, k->kind, why);
+			m->stated.ns, m->stated.name, core, api, k->kind, core, api, k->kind, why);
 	}
 	if (m->is_apply || !cstr_eq(m->r->verb, "patch"))
 		return fail_code(m->r, E_BADREQUEST, err,
@@ -157,13 +178,13 @@ static int shape_builtin(struct mutation *m, struct error *err)
 	const struct api_type *t = api_type_of_kind(api_version, m->kind->kind);
 	bool patched = cstr_eq(m->r->verb, "patch");
 	enum api_dialect how = m->is_apply || m->strategic ? API_UNSTRUCTURED
-			       : patched                   ? API_JSON_SORTED
+			       : patched && !m->is_ordered ? API_JSON_SORTED
 							   : API_JSON_TEXT;
 	int rc = t ? api_decode(t, how, m->after, unknown_field, m, err)
 		   : object_meta_coerce(m->after, false, unknown_field, m, err);
 	if (!obj_has(m->after, "metadata"))
 		obj_set(m->after, "metadata", obj_map());
-	if (how == API_JSON_SORTED)
+	if (how != API_JSON_TEXT)
 		qsort(m->findings.items, m->findings.n, sizeof(*m->findings.items), by_text);
 	return rc;
 }

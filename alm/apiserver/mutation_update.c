@@ -37,12 +37,6 @@ static int check_identity(struct mutation *m, struct error *err)
 	struct request *r = m->r;
 	if (mutation_fits_url(m, m->after, err) < 0)
 		return -err->code;
-	if (!meta_name(m->after))
-		return fail_code(
-			r, E_BADREQUEST, err,
-			"the name of the object (%s based on URL) was undeterminable: name "
-			"must be provided",
-			m->name);
 	const char *uid = meta_uid(m->after), *real = meta_uid(m->before);
 	if (!uid || cstr_eq(uid, real))
 		return 0;

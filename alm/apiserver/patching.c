@@ -1,6 +1,7 @@
 /* patching: see patching.h. */
 #include "alm/apiserver/patching.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "alm/apiserver/core.h"
@@ -118,6 +119,50 @@ static int refuse_form(struct request *r, enum patch_type type, const struct obj
 		type == PATCH_MERGE ? "error decoding patch: " : "", name);
 }
 
+static int by_key(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void sort_members(struct request *r, struct obj *map)
+{
+	const char **keys = ARENA_ARRAY(r->arena, const char *, obj_len(map) + 1);
+	size_t n = 0;
+	OBJ_EACH (it, map)
+		keys[n++] = arena_strdup(r->arena, it.key);
+	qsort(keys, n, sizeof(*keys), by_key);
+	for (size_t i = 0; i < n; i++) {
+		struct obj *v = obj_ref(obj_get(map, keys[i]));
+		obj_del(map, keys[i]);
+		obj_set(map, keys[i], v);
+	}
+}
+
+/* What a JSON patch went through is written anew with its keys sorted; its values stay as they came. */
+static void sort_touched(struct request *r, struct obj *o, const struct obj *patch)
+{
+	for (size_t i = 0; i < obj_len(patch); i++) {
+		struct str rest = obj_as_str(obj_get(obj_at(patch, i), "path")), step;
+		struct obj *at = o;
+		rest = str_skip(rest, rest.len > 0);
+		while (at && str_next(&rest, '/', &step)) {
+			uint64_t n = 0;
+			if (obj_type(at) == OBJ_MAP)
+				sort_members(r, at);
+			if (!rest.len) /* the value itself */
+				break;
+			if (obj_type(at) == OBJ_LIST)
+				at = str_parse_u64(step, &n) && n < obj_len(at) ? obj_at_mut(at, n)
+										: NULL;
+			else
+				at = obj_type(at) == OBJ_MAP
+					     ? obj_get_mut(at, arena_strndup(r->arena, step.ptr,
+									     step.len))
+					     : NULL;
+		}
+	}
+}
+
 int patching_apply(struct mutation *m, enum patch_type type, const struct obj *doc,
 		   struct obj **ret, struct error *err)
 {
@@ -132,6 +177,9 @@ int patching_apply(struct mutation *m, enum patch_type type, const struct obj *d
 		rc = patch_json(doc, patch, &out, &inner);
 		if (rc < 0)
 			return json_patch_failed(r, &inner, err);
+		m->is_ordered = true;
+		if (!(r->kind->flags & KIND_CUSTOM))
+			sort_touched(r, out, patch);
 	} else {
 		rc = type == PATCH_MERGE
 			     ? patch_merge(doc, patch, &out, &inner)
@@ -194,7 +242,7 @@ static int parse_config(struct mutation *m, struct obj **ret, struct error *err)
 	return 0;
 }
 
-/* Identity of the configuration: name, namespace, kind and version are those of the path. */
+/* Kind and version are those of the path. */
 static int check_config(struct mutation *m, struct obj *config, struct apply_request *q,
 			struct error *err)
 {
@@ -206,33 +254,24 @@ static int check_config(struct mutation *m, struct obj *config, struct apply_req
 		return fail_code(r, E_BADREQUEST, err,
 				 "invalid object type: %s/%s, want %s, Kind=%s", api ? api : "",
 				 kind ? kind : "", want, m->kind->kind);
-	const char *stated = meta_namespace(config);
-	q->stated_namespace = stated ? arena_strdup(r->arena, stated) : NULL;
-	if (apply_check(q, &inner) < 0)
-		return fail_code(r, inner.code, err, "%s", inner.msg);
-	if (mutation_fits_url(m, config, err) < 0)
-		return -err->code;
-	obj_set_path(config, "metadata.name", obj_string(m->name));
-	if (*m->ns)
-		obj_set_path(config, "metadata.namespace", obj_string(m->ns));
-	return 0;
+	return apply_check(q, &inner) < 0 ? fail_code(r, inner.code, err, "%s", inner.msg) : 0;
 }
 
-/* Which object is meant; "": any. */
-struct stated {
-	const char *rv, *uid;
-};
-
-/* Who owns what is judged in front of it. */
-static int check_stated(struct mutation *m, const struct stated *s, struct error *err)
+static const char *stated_text(const struct mutation *m, const char *text)
 {
-	const char *rv = s->rv, *uid = s->uid;
+	return text ? arena_strdup(m->r->arena, text) : "";
+}
+
+int patching_check_stated(struct mutation *m, struct error *err)
+{
+	const char *rv = m->stated.rv, *uid = m->stated.uid;
 	if (*uid && !m->head)
 		return fail_conflict(m->r, m->name, err,
 				     "uid mismatch: the provided object specified uid %s, and no "
 				     "existing object was found",
 				     uid);
-	if (*rv && mutation_reads_revision(m, rv, err) < 0)
+	if (mutation_fits_url(m, m->after, err) < 0 ||
+	    (*rv && mutation_reads_revision(m, rv, err) < 0))
 		return -err->code;
 	bool stale = *rv && m->head && !cstr_eq(rv, meta_resource_version(m->stored));
 	return stale ? fail_modified(m->r, m->name, err) : 0;
@@ -277,27 +316,26 @@ int patching_server_side(struct mutation *m, struct error *err)
 		.now_ns = request_now(r),
 		.bytes_max = STORE_VALUE_BYTES_MAX,
 	};
+	m->stated = (struct stated){
+		stated_text(m, meta_namespace(config)), stated_text(m, meta_name(config)),
+		stated_text(m, meta_resource_version(config)), stated_text(m, meta_uid(config))};
+	q.stated_namespace = m->stated.ns;
 	if (check_config(m, config, &q, err) < 0)
 		return -err->code;
 	if (m->head && cstr_eq(m->resource->plural, "certificatesigningrequests"))
 		obj_del(config, "spec"); /* what was asked for stays, and nobody owns it */
-	const char *rv = meta_resource_version(config), *uid = meta_uid(config);
-	const struct stated stated = {rv ? arena_strdup(r->arena, rv) : "",
-				      uid ? arena_strdup(r->arena, uid) : ""};
 	obj_del_path(config, "metadata.resourceVersion");
-	object_meta_tidy(config);
+	if (m->kind->flags & KIND_CUSTOM)
+		object_meta_tidy(config);
 	if (apply_merge(&q, &conflicts, &merged, &inner) < 0) {
 		if (inner.code == E_CONFLICT)
 			return conflict_answer(r, &conflicts, err);
 		return fail_code(r, inner.code, err, "%s", inner.msg);
 	}
 	m->after = obj_keep(r->arena, merged);
-	if (check_stated(m, &stated, err) < 0)
-		return -err->code;
 	update_last_applied(m, config);
 	m->keep_managers = true;
 	m->is_apply = true;
-	m->stated_namespace = q.stated_namespace ? q.stated_namespace : "";
 	m->verb = "apply";
 	return 0;
 }

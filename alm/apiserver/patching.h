@@ -14,5 +14,7 @@ int patching_apply(struct mutation *m, enum patch_type type, const struct obj *d
 		   struct obj **ret, struct error *err);
 /* Server-side apply: sets m->after and m->keep_managers; creates if there is no object. */
 int patching_server_side(struct mutation *m, struct error *err);
+/* Of what that made, when it has been shaped: it is the object that the request and its body mean. */
+int patching_check_stated(struct mutation *m, struct error *err);
 
 #endif

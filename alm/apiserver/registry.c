@@ -206,6 +206,18 @@ static int verb_update(struct request *r, struct error *err)
 	return answer_write(&m, err);
 }
 
+/* The revision read is no precondition; one that the patch names is, if only by taking it away. */
+static void settle_revision(struct mutation *m)
+{
+	static const char path[] = "metadata.resourceVersion";
+	const struct obj *rv = obj_path(m->after, path);
+	if (cstr_eq(meta_resource_version(m->after), meta_resource_version(m->before)))
+		obj_del_path(m->after, path);
+	else if (obj_type(obj_get(m->after, "metadata")) == OBJ_MAP &&
+		 (obj_type(rv) <= OBJ_NULL || (obj_type(rv) == OBJ_STRING && !obj_as_str(rv).len)))
+		obj_set_path(m->after, path, obj_string("0"));
+}
+
 static int patch_object(struct mutation *m, enum patch_type type, struct error *err)
 {
 	if (type == PATCH_APPLY) {
@@ -220,13 +232,11 @@ static int patch_object(struct mutation *m, enum patch_type type, struct error *
 		    modern_patched(m->r, shown, &m->after, err) < 0)
 			return -err->code;
 		modern_join(m->r, m->before, m->after);
-		/* The revision read is no precondition; one that the patch names is. */
-		if (cstr_eq(meta_resource_version(m->after), meta_resource_version(m->before)))
-			obj_del_path(m->after, "metadata.resourceVersion");
+		settle_revision(m);
 	}
-	if (mutation_shape(m, err) < 0)
+	if (mutation_shape(m, err) < 0 || mutation_report(m, err) < 0)
 		return -err->code;
-	return mutation_report(m, err);
+	return m->is_apply ? patching_check_stated(m, err) : 0;
 }
 
 static int verb_patch(struct request *r, struct error *err)

@@ -409,8 +409,8 @@ static bool set_of(struct obj *o, const struct default_kind *list, size_t n, con
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(list[i].group, group) != 0 || strcmp(list[i].plural, plural) != 0)
 			continue;
-		if (list[i].rules && obj_type(obj_get(o, "spec")) != OBJ_MAP)
-			return true;
+		if (list[i].rules && default_is_absent(obj_get(o, "spec")))
+			obj_set(o, "spec", obj_map());
 		if (list[i].rules)
 			defaults_apply(o, list[i].rules);
 		if (list[i].set)

@@ -241,8 +241,9 @@ static void kept_where_set(struct field_errors *e, const struct obj *o, const st
 /* What was stored before there was a default has it now. */
 void job_kept(struct field_errors *e, const struct obj *now, const struct obj *then)
 {
-	static const char *const fixed[] = {"spec.podFailurePolicy", "spec.backoffLimitPerIndex",
-					    "spec.managedBy", "spec.successPolicy"};
+	static const char *const fixed[] = {"spec.completionMode", "spec.podFailurePolicy",
+					    "spec.backoffLimitPerIndex", "spec.managedBy",
+					    "spec.successPolicy"};
 	CLEANUP(obj_unrefp) struct obj *o = obj_copy(now);
 	CLEANUP(obj_unrefp) struct obj *before = obj_copy(then);
 	defaults_set(o, "batch", "jobs");
@@ -255,4 +256,25 @@ void job_kept(struct field_errors *e, const struct obj *now, const struct obj *t
 		kept_where_set(e, o, before, "spec.template");
 	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
 		check_kept(e, fixed[i], o, before);
+}
+
+static void check_grows(struct field_errors *e, const char *field, const struct obj *now,
+			const struct obj *then)
+{
+	const char *path = check_below(e, "status", field);
+	if (obj_i64(now, path, 0) < obj_i64(then, path, 0))
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: %lld: cannot decrease the %s counter",
+				 (long long)obj_i64(now, path, 0), field);
+}
+
+/* An indexed one may be scaled down with its parallelism. */
+void job_status_kept(struct field_errors *e, const struct obj *now, const struct obj *then)
+{
+	const struct obj *completions = obj_path(now, "spec.completions");
+	const struct obj *at_once = obj_path(now, "spec.parallelism");
+	check_grows(e, "failed", now, then);
+	if (!cstr_eq(obj_str(now, "spec.completionMode"), "Indexed") || !completions || !at_once ||
+	    !obj_equal(completions, at_once))
+		check_grows(e, "succeeded", now, then);
 }

@@ -9,5 +9,7 @@ void check_job(struct field_errors *e, const struct obj *o);
 void check_cron_job(struct field_errors *e, const struct obj *o);
 /* What of a Job stays as it was made. */
 void job_kept(struct field_errors *e, const struct obj *now, const struct obj *then);
+/* And of its status: Pods that ended stay so. */
+void job_status_kept(struct field_errors *e, const struct obj *now, const struct obj *then);
 
 #endif

@@ -192,10 +192,13 @@ static void check_resize(struct field_errors *e, const char *path, const struct 
 {
 	static const char *const resources[] = {"cpu", "memory", NULL};
 	static const char *const policies[] = {"NotRequired", "RestartContainer", NULL};
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const char *policy = check_text(obj_at(list, i), "restartPolicy");
-		check_one_of_or_empty(e, path, check_text(obj_at(list, i), "resourceName"),
-				      resources);
+		const char *resource = check_text(obj_at(list, i), "resourceName");
+		if (check_again(seen, resource))
+			field_errors_add_text(e, FIELD_DUPLICATE, check_at(e, path, i), resource);
+		check_one_of_or_empty(e, path, resource, resources);
 		check_one_of_or_empty(e, path, policy, policies);
 		if (never && strcmp(policy, "NotRequired") != 0)
 			check_invalid_text(

@@ -71,7 +71,8 @@ static const struct {
 
 static bool is_there(const struct obj *v)
 {
-	return obj_type(v) == OBJ_STRING ? obj_as_str(v).len > 0 : obj_len(v) > 0;
+	return obj_type(v) == OBJ_STRING ? obj_as_str(v).len > 0
+					 : obj_type(v) == OBJ_MAP || obj_len(v) > 0;
 }
 
 static void check_mode(struct field_errors *e, const char *path, const struct obj *o,
@@ -180,6 +181,15 @@ static void check_flocker(struct field_errors *e, const char *path, const struct
 				   "must not contain '/'");
 }
 
+/* One colon; an address with more of them is in brackets. */
+static bool is_host_port(struct str s)
+{
+	struct str host = s;
+	if (s.len && s.ptr[0] == '[' && !str_cut(s, ']', &host, &s))
+		return false;
+	return str_cut(s, ':', &host, &s) && str_find_char(s, ':') < 0;
+}
+
 static void check_quobyte(struct field_errors *e, const char *path, const struct obj *o)
 {
 	static const char why[] = "must be a host:port pair or multiple pairs separated by commas";
@@ -188,7 +198,7 @@ static void check_quobyte(struct field_errors *e, const char *path, const struct
 	if (!*registry)
 		check_required(e, at, why);
 	while (*registry && !field_errors_full(e) && str_next(&rest, ',', &pair))
-		if (str_find_char(pair, ':') < 0)
+		if (!is_host_port(pair))
 			check_invalid_text(e, at, registry, why);
 	if (check_is_empty(o, "volume"))
 		check_required(e, check_below(e, path, "volume"), NULL);

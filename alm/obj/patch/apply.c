@@ -35,20 +35,18 @@ static const char *time_text(int64_t now_ns, struct arena *a)
 	return arena_strdup(a, text);
 }
 
+/* The type is that of a built-in kind: its metadata is written through the status, too. */
+static bool is_builtin(struct apply_type t, const struct obj *o)
+{
+	return t.s == apply_builtin_schema(meta_api_version(o), meta_kind(o));
+}
+
 /* Fields that belong to nobody. */
-static void strip(struct fieldset *s, const char *subresource, bool has_status)
+static void strip(struct fieldset *s, const char *subresource, bool has_status, bool builtin)
 {
 	static const char *const meta_steps[] = {
-		"f:name",
-		"f:namespace",
-		"f:uid",
-		"f:resourceVersion",
-		"f:generation",
-		"f:creationTimestamp",
-		"f:deletionTimestamp",
-		"f:selfLink",
-		"f:managedFields",
-		"f:deletionGracePeriodSeconds",
+		"f:name",       "f:namespace",         "f:uid",      "f:resourceVersion",
+		"f:generation", "f:creationTimestamp", "f:selfLink", "f:managedFields",
 	};
 	fieldset_remove(s, "f:apiVersion");
 	fieldset_remove(s, "f:kind");
@@ -61,7 +59,8 @@ static void strip(struct fieldset *s, const char *subresource, bool has_status)
 	}
 	if (strcmp(subresource, "status") == 0) {
 		for (size_t i = s->n; i > 0; i--)
-			if (strcmp(s->items[i - 1].step, "f:status") != 0)
+			if (strcmp(s->items[i - 1].step, "f:status") != 0 &&
+			    (!builtin || strcmp(s->items[i - 1].step, "f:metadata") != 0))
 				fieldset_remove(s, s->items[i - 1].step);
 	} else if (has_status) {
 		fieldset_remove(s, "f:status");
@@ -73,9 +72,10 @@ static void compare(struct apply_type t, const struct obj *before, const struct 
 		    struct apply_diff *ret)
 {
 	apply_compare(t, before, after, a, ret);
-	strip(ret->added, subresource, has_status);
-	strip(ret->modified, subresource, has_status);
-	strip(ret->removed, "", false);
+	bool builtin = is_builtin(t, after);
+	strip(ret->added, subresource, has_status, builtin);
+	strip(ret->modified, subresource, has_status, builtin);
+	strip(ret->removed, "", false, builtin);
 }
 
 /* --- conflicts --- */
@@ -175,13 +175,13 @@ static int store(struct obj *o, const struct managed *m, size_t bytes_max, struc
 				 bytes_max);
 	struct obj *list = managed_print(m);
 	struct obj *meta = obj_get_mut(o, "metadata");
-	if (list && !meta) {
+	if (list && obj_type(meta) != OBJ_MAP) { /* null, too */
 		obj_set(o, "metadata", obj_map());
 		meta = obj_get_mut(o, "metadata");
 	}
 	if (list)
 		obj_set(meta, "managedFields", list);
-	else if (meta)
+	else if (obj_type(meta) == OBJ_MAP)
 		obj_del(meta, "managedFields");
 	return 0;
 }
@@ -359,7 +359,7 @@ static int merge(const struct apply_request *r, struct apply_type t, struct mana
 			m->items[i].fields = fieldset_new(a);
 		}
 	mine->fields = apply_fields(t, r->config, a);
-	strip(mine->fields, r->subresource, r->has_status);
+	strip(mine->fields, r->subresource, r->has_status, is_builtin(t, r->config));
 	struct obj *merged = apply_merge_values(t, live, r->config, a);
 	merged = drop_left_fields(t, merged, r->config, m, last);
 	compare(t, live, merged, r->subresource, r->has_status, a, &diff);

@@ -244,6 +244,17 @@ static void add_duplicate(struct findings *f, const char *step)
 	add(f, b.buf);
 }
 
+static const char *not_of_set(const struct obj *item)
+{
+	if (obj_type(item) == OBJ_LIST)
+		return "not supported: associative list with lists as elements";
+	if (obj_type(item) == OBJ_MAP)
+		return "associative list without keys has an element that's a map type";
+	return obj_type(item) == OBJ_NULL
+		       ? "associative list without keys has an element that's an explicit null"
+		       : NULL;
+}
+
 static void check_list(struct findings *f, struct apply_type t, const struct obj *o)
 {
 	struct map *seen = map_new(NULL);
@@ -251,17 +262,9 @@ static void check_list(struct findings *f, struct apply_type t, const struct obj
 		const struct obj *item = obj_at(o, i);
 		size_t at = f->path.len;
 		bool is_set = schema_list_type(t.s) == LIST_SET;
-		if (is_set && (obj_type(item) == OBJ_LIST || obj_type(item) == OBJ_MAP)) {
-			add(f,
-			    obj_type(item) == OBJ_LIST
-				    ? arena_fmt(f->a,
-						"element %zu: not supported: associative list with "
-						"lists as elements",
-						i)
-				    : arena_fmt(f->a,
-						"element %zu: associative list without keys has an "
-						"element that's a map type",
-						i));
+		const char *fault = is_set ? not_of_set(item) : NULL;
+		if (fault) {
+			add(f, arena_fmt(f->a, "element %zu: %s", i, fault));
 			break;
 		}
 		if (!is_set && !apply_list_is_atomic(t) && obj_type(item) != OBJ_MAP) {
@@ -274,14 +277,15 @@ static void check_list(struct findings *f, struct apply_type t, const struct obj
 		}
 		if (!apply_list_is_atomic(t)) {
 			const char *step = apply_item_step(t, item, f->a);
-			if (!step)
+			if (!step) {
 				add_key_missing(f, t, i);
-			else if (map_has(seen, step))
+				break;
+			}
+			if (map_has(seen, step))
 				add_duplicate(f, step);
 			else
 				map_set(seen, step, NULL);
-			if (step)
-				fieldset_key_text(step, &f->path);
+			fieldset_key_text(step, &f->path);
 		} else {
 			strbuf_addf(&f->path, "[%zu]", i);
 		}

@@ -311,14 +311,36 @@ static void compare_leaf(struct walk *w, const struct obj *before, const struct 
 		fieldset_insert(into, w->steps, w->n);
 }
 
-/* again: one of the two is not the only one of its key. */
-static void compare_items(struct walk *w, struct apply_type t, bool again, const struct obj *before,
-			  const struct obj *after)
+/* The items of the list that have the step; owned. */
+static struct obj *items_of(struct walk *w, struct apply_type t, const struct obj *list,
+			    const char *step)
 {
-	if (again)
-		compare_leaf(w, before, after);
-	else
-		compare_node(w, apply_items(t), before, after);
+	struct obj *out = obj_list();
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *own = apply_item_step(t, obj_at(list, i), w->a);
+		if (own && strcmp(own, step) == 0)
+			obj_append(out, obj_ref(obj_at(list, i)));
+	}
+	return out;
+}
+
+/* Of a key that more than one item of a side has: x and y are the first ones. */
+static void compare_again(struct walk *w, struct apply_type t, const struct keyed *x,
+			  const struct keyed *y, const struct obj *before, const struct obj *after)
+{
+	bool was = x && x->again, is = y && y->again;
+	if (was && is) {
+		CLEANUP(obj_unrefp) struct obj *a = items_of(w, t, before, x->step);
+		CLEANUP(obj_unrefp) struct obj *b = items_of(w, t, after, x->step);
+		if (!obj_equal(a, b))
+			fieldset_insert(w->diff.modified, w->steps, w->n);
+		return;
+	}
+	if (was && y)
+		compare_node(w, apply_items(t), NULL, y->item);
+	if (is && x)
+		compare_node(w, apply_items(t), x->item, NULL);
+	fieldset_insert(was ? w->diff.removed : w->diff.added, w->steps, w->n);
 }
 
 static void compare_lists(struct walk *w, struct apply_type t, const struct obj *before,
@@ -329,10 +351,13 @@ static void compare_lists(struct walk *w, struct apply_type t, const struct obj 
 	const struct keyed *y = keyed_items(w, t, after, &m), *y_end = y + m;
 	while (x < x_end || y < y_end) {
 		int c = next_side(x < x_end ? x->step : NULL, y < y_end ? y->step : NULL);
-		bool again = (c <= 0 && x->again) || (c >= 0 && y->again);
-		if (enter(w, c <= 0 ? x->step : y->step)) {
-			compare_items(w, t, again, c <= 0 ? x->item : NULL,
-				      c >= 0 ? y->item : NULL);
+		const struct keyed *was = c <= 0 ? x : NULL, *is = c >= 0 ? y : NULL;
+		if (enter(w, was ? was->step : is->step)) {
+			if ((was && was->again) || (is && is->again))
+				compare_again(w, t, was, is, before, after);
+			else
+				compare_node(w, apply_items(t), was ? was->item : NULL,
+					     is ? is->item : NULL);
 			w->n--;
 		}
 		x += c <= 0;

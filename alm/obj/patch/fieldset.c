@@ -282,6 +282,25 @@ struct fieldset *fieldset_intersection(const struct fieldset *x, const struct fi
 	return select_items(x, y, true, a);
 }
 
+/* A key that is no scalar, as Go's library of paths has it. */
+static void key_text(const struct obj *v, struct strbuf *b)
+{
+	if (obj_type(v) == OBJ_MAP) {
+		OBJ_EACH (it, v) {
+			strbuf_addf(b, "%s=", it.key);
+			key_text(it.value, b);
+		}
+	} else if (obj_type(v) == OBJ_LIST) {
+		for (size_t i = 0; i < obj_len(v); i++) {
+			strbuf_addc(b, i ? ',' : '[');
+			key_text(obj_at(v, i), b);
+		}
+		strbuf_adds(b, obj_len(v) ? "]" : "[]");
+	} else {
+		json_print(v, b);
+	}
+}
+
 /* f:a -> .a, k:{"name":"x"} -> [name="x"], v:"x" -> [="x"] */
 void fieldset_key_text(const char *step, struct strbuf *b)
 {
@@ -295,7 +314,7 @@ void fieldset_key_text(const char *step, struct strbuf *b)
 		const char *separator = "[";
 		OBJ_EACH (it, keys) {
 			strbuf_addf(b, "%s%s=", separator, it.key);
-			json_print(it.value, b);
+			key_text(it.value, b);
 			separator = ",";
 		}
 		strbuf_addc(b, ']');

@@ -1,10 +1,12 @@
 /* api_decode: see api_decode.h. Recursion is as deep as the object, OBJ_DEPTH_MAX. */
 #include "alm/obj/schema/api_decode.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "alm/base/hash.h"
 #include "alm/base/strbuf.h"
+#include "alm/obj/json.h"
 #include "alm/obj/quantity.h"
 #include "alm/obj/schema/api_scalar.h"
 #include "alm/obj/schema/api_words.h"
@@ -89,7 +91,6 @@ static bool is_zero(const struct obj *v)
 	return true;
 }
 
-/* A null in a list or map. */
 static struct obj *zero_of(const struct api_field *f)
 {
 	switch ((enum api_shape)f->shape) {
@@ -244,6 +245,38 @@ static int decode_scalar(struct decode *d, const struct api_place *p, const stru
 
 /* --- structs, lists, maps --- */
 
+/* What has a default is there, and with its zero value what Go writes always and is no pointer. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as structs are embedded */
+static void fill_struct(const struct api_type *t, struct obj *o)
+{
+	size_t n;
+	const struct api_field *fields = api_fields_of(t, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct api_field *f = &fields[i];
+		const char *name = api_text(f->name);
+		if (f->flags & API_EMBEDDED && api_struct_of(f))
+			fill_struct(api_struct_of(f), o);
+		const char *json = api_text(f->default_json);
+		struct obj *value = NULL;
+		struct error ignored;
+		if (obj_has(o, name))
+			continue;
+		if (*json && json_parse(str_of(json), &value, &ignored) == 0)
+			obj_set(o, name, value);
+		else if (api_is_always(f))
+			obj_set(o, name, zero_of(f));
+	}
+}
+
+/* A null in a list or map. */
+static struct obj *zero_item(const struct api_field *f)
+{
+	struct obj *o = zero_of(f);
+	if (o && f->shape == API_STRUCT)
+		fill_struct(api_struct_of(f), o);
+	return o;
+}
+
 static int decode_struct(struct decode *d, const struct api_place *at, const struct api_type *t,
 			 struct obj *o);
 static int decode_list(struct decode *d, const struct api_place *p, struct obj *list);
@@ -315,7 +348,7 @@ static int decode_map(struct decode *d, const struct api_place *p, struct obj *m
 		struct obj *v = obj_get_mut(map, it.key), *now = NULL;
 		int r = 0;
 		if (obj_type(v) == OBJ_NULL)
-			now = lists ? obj_list() : zero_of(p->field);
+			now = lists ? obj_list() : zero_item(p->field);
 		else if (lists)
 			r = obj_type(v) == OBJ_LIST ? decode_list(d, &in, v)
 						    : wrong_type(d, &in, API_LIST, v);
@@ -339,7 +372,7 @@ static int decode_list(struct decode *d, const struct api_place *p, struct obj *
 				       .outer = p->outer};
 		struct obj *v = obj_at_mut(list, i), *now = NULL;
 		if (obj_type(v) == OBJ_NULL)
-			now = zero_of(p->field);
+			now = zero_item(p->field);
 		else if (decode_value(d, &in, v, &now) < 0)
 			return -d->err->code;
 		if (now)
@@ -367,7 +400,8 @@ static bool is_left_out(const struct api_field *f, const struct obj *v)
 {
 	if (obj_type(v) == OBJ_NULL)
 		return true;
-	if (strcmp(api_text(f->name), "managedFields") == 0 || f->shape == API_SCHEMA_OR_STRINGS)
+	if (strcmp(api_text(f->name), "managedFields") == 0 ||
+	    strcmp(api_text(f->name), "currentMetrics") == 0 || f->shape == API_SCHEMA_OR_STRINGS)
 		return false;
 	if (f->shape == API_SCHEMA_OR_ARRAY) /* what is neither is read as nothing */
 		return (obj_type(v) != OBJ_MAP && obj_type(v) != OBJ_LIST) ||
@@ -395,27 +429,28 @@ static void unknown(struct decode *d, const struct api_place *p)
 		d->on_unknown(d->arg, path.buf);
 }
 
-/* What Go writes always, and is no pointer, is there with its zero value. */
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as structs are embedded */
-static void fill_struct(const struct api_type *t, struct obj *o)
+/* Where the field stands in Go's struct, by its number. */
+static unsigned place_in_struct(const struct api_type *t, const char *key)
 {
 	size_t n;
-	const struct api_field *fields = api_fields_of(t, &n);
-	for (size_t i = 0; i < n; i++) {
-		const struct api_field *f = &fields[i];
-		const char *name = api_text(f->name);
-		if (f->flags & API_EMBEDDED && api_struct_of(f))
-			fill_struct(api_struct_of(f), o);
-		if (!api_is_always(f) || obj_has(o, name))
-			continue;
-		obj_set(o, name, zero_of(f));
+	const struct api_field *fields = api_fields_of(t, &n), *f = NULL;
+	unsigned outer = 0;
+	for (size_t i = 0; i < n && fields[i].flags & API_EMBEDDED && !f; i++) {
+		f = api_find(api_struct_of(&fields[i]), key, NULL);
+		outer = fields[i].number * (UINT8_MAX + 1U);
 	}
+	if (f)
+		return outer + f->number;
+	f = api_find(t, key, NULL);
+	return f ? f->number * (UINT8_MAX + 1U) : 0;
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the object */
 static int decode_struct(struct decode *d, const struct api_place *at, const struct api_type *t,
 			 struct obj *o)
 {
+	unsigned first = UINT_MAX; /* of what the converter, which goes by the struct, refuses */
+	struct error fault;
 	OBJ_EACH (it, o) {
 		struct api_place p = {.up = at, .key = it.key, .outer = t};
 		struct obj *now = NULL;
@@ -425,12 +460,23 @@ static int decode_struct(struct decode *d, const struct api_place *at, const str
 		if (!p.field)
 			unknown(d, &p);
 		struct obj *v = p.field ? obj_get_mut(o, it.key) : NULL;
-		if (v && obj_type(v) != OBJ_NULL && decode_field(d, &p, v, &now) < 0)
-			return -d->err->code;
+		if (v && obj_type(v) != OBJ_NULL && decode_field(d, &p, v, &now) < 0) {
+			if (d->dialect != API_UNSTRUCTURED)
+				return -d->err->code;
+			unsigned place = place_in_struct(t, it.key);
+			if (place < first)
+				fault = *d->err;
+			first = place < first ? place : first;
+			continue;
+		}
 		if (now)
 			obj_set(o, it.key, now);
 		if (!v || is_left_out(p.field, obj_get(o, it.key)))
 			obj_del(o, it.key);
+	}
+	if (first != UINT_MAX) {
+		*d->err = fault;
+		return -d->err->code;
 	}
 	fill_struct(t, o);
 	return 0;

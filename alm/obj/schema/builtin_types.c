@@ -59,7 +59,6 @@ static struct schema *element_node(const struct api_field *f)
 	case API_TIME:
 	case API_MICRO_TIME:
 	case API_QUANTITY:
-	case API_INT_OR_STRING:
 		return scalar_node(SCHEMA_ANY_SCALAR);
 	case API_BOOL:
 		return scalar_node(SCHEMA_BOOLEAN);
@@ -72,6 +71,7 @@ static struct schema *element_node(const struct api_field *f)
 		return raw_node();
 	case API_FIELDS:
 	case API_JSON:
+	case API_INT_OR_STRING: /* whatever it is: the converter judges it */
 	case API_SCHEMA_OR_ARRAY:
 	case API_SCHEMA_OR_BOOL:
 	case API_SCHEMA_OR_STRINGS:
@@ -116,7 +116,10 @@ static struct schema *required_text(bool always)
 
 static struct schema *field_node(const struct api_field *f)
 {
+	static struct obj *zero; /* of a number that Go writes always; by it items are told apart */
 	struct schema *s;
+	if (!zero)
+		zero = obj_int(0);
 	if (f->marks & API_MAP) {
 		s = new_node(SCHEMA_OBJECT);
 		s->additional = f->marks & API_LIST ? list_node(f) : element_node(f);
@@ -147,6 +150,8 @@ static struct schema *field_node(const struct api_field *f)
 	struct obj *value = NULL;
 	if (*json && json_parse(str_of(json), &value, &err) == 0)
 		s->default_value = value;
+	else if (always && s->type == SCHEMA_INTEGER)
+		s->default_value = zero;
 	return s;
 }
 
@@ -167,6 +172,7 @@ static void add_fields(struct schema *s, const struct api_type *t)
  * being made; only what is no pointer is copied, when it is whole. */
 static struct schema *struct_node(const struct api_type *t)
 {
+	static const char *const of_kind[] = {"apiVersion", "kind"};
 	const char *name = api_text(t->name);
 	struct schema *s = map_get(types, name);
 	if (s)
@@ -175,6 +181,8 @@ static struct schema *struct_node(const struct api_type *t)
 	map_set(types, name, s);
 	s->map_atomic = t->flags & API_ATOMIC;
 	add_fields(s, t);
+	for (size_t i = 0; t->flags & API_IS_KIND && i < ARRAY_LEN(of_kind); i++)
+		schema_set_property(types_arena, s, of_kind[i], scalar_node(SCHEMA_STRING));
 	if (strcmp(name, "core.v1.TypedObjectReference") ==
 	    0) { /* a pointer that is always written */
 		struct schema *group = new_node(SCHEMA_STRING);
