@@ -59,6 +59,10 @@ static bool any(const struct obj *o, bool (*has)(const struct obj *device))
 void admit_devices_default(struct mutation *m)
 {
 	char now[CLOCK_TEXT_MAX];
+	const struct obj *shared = obj_path(m->after, "spec.sharedCounters");
+	if (shared && !obj_len(shared) && !obj_path(m->after, DEVICES))
+		obj_del_path(m->after,
+			     "spec.sharedCounters"); /* beside devices they are too many */
 	if (!any(m->after, has_timeless))
 		return;
 	struct obj *list = obj_copy(obj_path(m->after, DEVICES)); /* what was read stays */

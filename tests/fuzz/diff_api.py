@@ -362,6 +362,8 @@ def without_controllers(o):
             if f.get('fieldsV1', {}).get('f:status') == {}:
                 del f['fieldsV1']['f:status']
         m['managedFields'] = [f for f in m.get('managedFields') or [] if f.get('fieldsV1')]
+    if o.get('kind') == 'CustomResourceDefinition' and isinstance(o.get('status'), dict):  # the names are accepted afterwards there
+        o['status'].pop('acceptedNames', None)
     for kind, condition in (('APIService', 'Available'), ('FlowSchema', 'Dangling')):  # of the server's own loops
         status = o.get('status')
         if o.get('kind') == kind and isinstance(status, dict) and isinstance(status.get('conditions'), list):

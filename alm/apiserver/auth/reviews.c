@@ -179,7 +179,17 @@ static int token_review(struct auth *a, struct request *r, const struct obj *bod
 				 TOKEN_AUDIENCES_MAX);
 	struct obj *o = answer(r, body, spec), *status = obj_map();
 	track(r, o);
-	if (auth_token_user(a, str_of(token), audiences, r->arena, &u, &both, &inner) == 0) {
+	if (!str_trim(str_of(token)).len) { /* as a request without one */
+		u = (struct user_info){.name = "system:anonymous"};
+		auth_add_group(&u, UNAUTHENTICATED, r->arena);
+		both = obj_keep(
+			r->arena,
+			obj_copy(obj_len(audiences) ? audiences : issuer_audiences(a->issuer)));
+		inner.code = E_OK;
+	} else {
+		auth_token_user(a, str_of(token), audiences, r->arena, &u, &both, &inner);
+	}
+	if (!inner.code) {
 		obj_set_bool(status, "authenticated", true);
 		obj_set(status, "user", auth_user_obj(&u));
 		obj_set(status, "audiences", obj_ref(both));

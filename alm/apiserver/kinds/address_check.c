@@ -32,6 +32,13 @@ static bool read_ip(struct str s, struct address *ret, bool *ret_zero)
 	return n && address_parse(str_n(plain, n), ret);
 }
 
+bool address_is_ip(const char *text)
+{
+	struct address a;
+	bool zero;
+	return read_ip(str_of(text), &a, &zero);
+}
+
 static bool is_mapped(const struct address *a)
 {
 	static const unsigned char mapped[12] = {[10] = 0xff, [11] = 0xff};

@@ -8,6 +8,7 @@
 
 /* Is it one, in the one form that its kind of field takes? canonical: RFC 5952 alone. */
 void check_ip(struct field_errors *e, const char *path, const char *text, bool canonical);
+bool address_is_ip(const char *text); /* in any form */
 void check_cidr(struct field_errors *e, const char *path, const char *text, bool canonical);
 
 void check_service_cidr(struct field_errors *e, const struct obj *o);

@@ -134,7 +134,11 @@ void check_ingress(struct field_errors *e, const struct obj *o)
 	if (backend)
 		check_backend(e, "spec.defaultBackend", backend);
 	for (size_t i = 0; i < obj_len(rules); i++) {
-		if (!check_is_empty(obj_at(rules, i), "host"))
+		const char *host = check_text(obj_at(rules, i), "host");
+		if (address_is_ip(host))
+			check_invalid_text(e, arena_fmt(e->arena, "spec.rules[%zu].host", i), host,
+					   "must be a DNS name, not an IP address");
+		if (*host)
 			check_host(e, arena_fmt(e->arena, "spec.rules[%zu].host", i),
 				   obj_str(obj_at(rules, i), "host"));
 		const struct obj *http = obj_get(obj_at(rules, i), "http");

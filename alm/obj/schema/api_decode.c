@@ -282,26 +282,29 @@ static int decode_struct(struct decode *d, const struct api_place *at, const str
 static int decode_list(struct decode *d, const struct api_place *p, struct obj *list);
 
 /* NOLINTBEGIN(misc-no-recursion): as deep as the object */
-/* A member of a CRD's schema that is a schema, several, or something else. */
+/* A member of a CRD's schema that is a schema, several, or something else: read by its own reader, which is not strict and
+ * stops where something is wrong. */
 static int decode_schema_or(struct decode *d, const struct api_place *p, struct obj *v)
 {
 	const struct api_type *t = api_type_named(SCHEMA_TYPE);
-	bool or_bool = p->field->shape == API_SCHEMA_OR_BOOL;
+	bool is_text = d->dialect != API_UNSTRUCTURED;
+	struct decode own = {.dialect = API_JSON_TEXT, .err = d->err};
+	int r = 0;
 	if (obj_type(v) == OBJ_MAP)
-		return decode_struct(d, p, t, v);
-	if (or_bool && obj_type(v) != OBJ_BOOL && obj_type(v) != OBJ_NULL)
+		r = decode_struct(&own, is_text ? p : NULL, t, v);
+	else if (p->field->shape == API_SCHEMA_OR_BOOL && obj_type(v) != OBJ_BOOL &&
+		 obj_type(v) != OBJ_NULL)
 		return error_set(d->err, E_BADREQUEST, "boolean or JSON schema expected");
-	for (size_t i = 0; i < obj_len(v); i++) {
-		struct api_place in = {.up = p,
-				       .index = i,
-				       .field = p->field,
-				       .holder = p->holder,
-				       .outer = p->outer};
-		if (obj_type(obj_at(v, i)) == OBJ_MAP &&
-		    decode_struct(d, &in, t, obj_at_mut(v, i)) < 0)
-			return -d->err->code;
+	enum obj_type want = p->field->shape == API_SCHEMA_OR_ARRAY ? OBJ_MAP : OBJ_STRING;
+	for (size_t i = 0; r == 0 && !own.is_wrong && i < obj_len(v) && obj_type(v) == OBJ_LIST;
+	     i++) {
+		struct obj *one = obj_at_mut(v, i);
+		if (obj_type(one) != want && obj_type(one) != OBJ_NULL)
+			r = api_wrong_type(d->dialect, p, 0, one, d->err);
+		else if (want == OBJ_MAP && obj_type(one) == OBJ_MAP)
+			r = decode_struct(&own, is_text ? p : NULL, t, one);
 	}
-	return 0;
+	return r < 0 || own.is_wrong ? -E_BADREQUEST : 0;
 }
 
 /* One value of the field's shape, whatever list or map it is in. */
@@ -401,7 +404,8 @@ static bool is_left_out(const struct api_field *f, const struct obj *v)
 	if (obj_type(v) == OBJ_NULL)
 		return true;
 	if (strcmp(api_text(f->name), "managedFields") == 0 ||
-	    strcmp(api_text(f->name), "currentMetrics") == 0 || f->shape == API_SCHEMA_OR_STRINGS)
+	    strcmp(api_text(f->name), "currentMetrics") == 0 ||
+	    strcmp(api_text(f->name), "sharedCounters") == 0 || f->shape == API_SCHEMA_OR_STRINGS)
 		return false;
 	if (f->shape == API_SCHEMA_OR_ARRAY) /* what is neither is read as nothing */
 		return (obj_type(v) != OBJ_MAP && obj_type(v) != OBJ_LIST) ||
@@ -424,7 +428,7 @@ static bool is_type_meta(const struct api_type *t, const char *key)
 static void unknown(struct decode *d, const struct api_place *p)
 {
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(API_PATH_BYTES_MAX);
-	api_place_path(p, &path);
+	api_place_path(p, d->dialect != API_UNSTRUCTURED, &path);
 	if (d->on_unknown)
 		d->on_unknown(d->arg, path.buf);
 }

@@ -152,7 +152,7 @@ def main():
                 row.append('merge=' + merge)
             if 'retainKeys' in strategy.split(','):
                 row.append('retainKeys')
-            if (name, key) in names and (of in SCALARS or plural and not names[name, key].startswith(('[]', 'map[string]'))):
+            if (name, key) in names and of in (*SCALARS, 'SchemaOrStrings'):
                 row.append('go=' + names[name, key])
             rows.append(row)
         done[name] = sorted(rows)

@@ -4,14 +4,14 @@
 #include <string.h>
 
 /* NOLINTBEGIN(misc-no-recursion): as deep as the object */
-void api_place_path(const struct api_place *p, struct strbuf *b)
+void api_place_path(const struct api_place *p, bool entries, struct strbuf *b)
 {
 	if (!p)
 		return;
-	api_place_path(p->up, b);
+	api_place_path(p->up, entries, b);
 	if (!p->key)
 		strbuf_addf(b, "[%zu]", p->index);
-	else
+	else if (entries || !p->is_entry)
 		strbuf_addf(b, "%s%s", b->len ? "." : "", p->key);
 }
 
@@ -56,12 +56,13 @@ static const char *shape_name(const struct api_field *f)
 		return "resource.Quantity";
 	case API_JSON:
 		return "v1.JSON";
+	case API_SCHEMA_OR_ARRAY:
+		return "v1.JSONSchemaProps";
 	case API_STRING:
 	case API_TIME:
 	case API_MICRO_TIME:
 	case API_FIELDS:
 	case API_RAW:
-	case API_SCHEMA_OR_ARRAY:
 	case API_SCHEMA_OR_BOOL:
 	case API_SCHEMA_OR_STRINGS:
 		break;
@@ -76,9 +77,29 @@ static const char *named(const struct api_field *f, unsigned marks)
 	const char *name = api_go_type(f);
 	if (!(marks & API_MAP) && cstr_has_prefix(name, "map["))
 		name = strchr(name, ']') + 1;
+	else if (!(marks & API_MAP) && f->marks & API_MAP)
+		return ""; /* of the map alone */
 	if (!(marks & API_LIST) && cstr_has_prefix(name, "[]"))
 		name += 2;
+	else if (!(marks & API_LIST) && f->marks & API_LIST)
+		return "";
 	return name;
+}
+
+/* What Go calls a list or map of structs, where that has a name. */
+static const char *plural_name(const char *of)
+{
+	static const char *const rows[][2] = {
+		{"v1.DeviceAttribute", "map[v1.QualifiedName]v1.DeviceAttribute"},
+		{"v1.DeviceCapacity", "map[v1.QualifiedName]v1.DeviceCapacity"},
+		{"v1.NodeAllocatableResourceMapping",
+		 "map[v1.ResourceName]v1.NodeAllocatableResourceMapping"},
+		{"v1.ValidationRule", "v1.ValidationRules"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (strcmp(rows[i][0], of) == 0)
+			return rows[i][1];
+	return NULL;
 }
 
 static void add_type(const struct api_field *f, unsigned marks, struct strbuf *b)
@@ -88,6 +109,8 @@ static void add_type(const struct api_field *f, unsigned marks, struct strbuf *b
 		strbuf_adds(b, "uint8");
 	else if (*name)
 		strbuf_adds(b, name);
+	else if (marks & (API_MAP | API_LIST) && plural_name(shape_name(f)))
+		strbuf_adds(b, plural_name(shape_name(f)));
 	else if (marks & API_MAP && f->shape == API_QUANTITY)
 		strbuf_adds(b, "v1.ResourceList");
 	else
@@ -139,7 +162,9 @@ static const char *go_kind(const struct obj *v)
 
 static bool has_own_reader(const struct api_field *f)
 {
-	return f->shape == API_TIME || f->shape == API_MICRO_TIME || f->shape == API_INT_OR_STRING;
+	return f->shape == API_TIME || f->shape == API_MICRO_TIME ||
+	       f->shape == API_INT_OR_STRING || f->shape == API_SCHEMA_OR_ARRAY ||
+	       f->shape == API_SCHEMA_OR_STRINGS;
 }
 
 static int not_restored(const struct api_place *p, unsigned marks, const struct obj *v,

@@ -20,8 +20,8 @@ struct api_place {
 		*outer; /* the struct of the field, and the one embedding it */
 };
 
-/* spec.containers[0].ports */
-void api_place_path(const struct api_place *p, struct strbuf *b);
+/* spec.containers[0].ports; entries: with the keys of maps on the way. */
+void api_place_path(const struct api_place *p, bool entries, struct strbuf *b);
 /* E_BADREQUEST. marks: what of the field's type was wanted here, of API_LIST and API_MAP. */
 int api_wrong_type(enum api_dialect dialect, const struct api_place *p, unsigned marks,
 		   const struct obj *v, struct error *err);

@@ -153,7 +153,7 @@ static void check_integer(struct schema_validation *v, const struct schema *s, c
 				 validation_said(v), *format ? format : "integer");
 	if (validation_fail(v))
 		field_errors_add(
-			v->errors, FIELD_INVALID, "<nil>",
+			v->errors, FIELD_INVALID, v->root,
 			"Invalid value: \"\": Checked value must be of type integer %s%s in %s",
 			*format ? "with format " : "(default format)", format, validation_said(v));
 }

@@ -21,7 +21,8 @@ struct schema_work {
 struct schema_validation {
 	struct field_errors *errors; /* NULL: silent */
 	struct strbuf path;
-	size_t unsaid; /* bytes of path that messages do not repeat */
+	const char *root; /* what is said of no place in particular is said of it */
+	size_t unsaid;    /* bytes of path that messages do not repeat */
 	size_t n_failed;
 	struct schema_work *work;
 };

@@ -231,7 +231,7 @@ static void fail_composition(struct schema_validation *v, const char *what)
 		return;
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
 	go_quote(str_of(validation_said(v)), &path);
-	field_errors_add(v->errors, FIELD_INVALID, "<nil>", "Invalid value: \"\": %s %s", path.buf,
+	field_errors_add(v->errors, FIELD_INVALID, v->root, "Invalid value: \"\": %s %s", path.buf,
 			 what);
 }
 
@@ -390,13 +390,14 @@ void schema_validate_at(const struct schema *s, const char *path, const struct o
 			struct field_errors *ret)
 {
 	struct schema_work work = {.left = SCHEMA_STEPS_MAX};
-	struct schema_validation v = {.errors = ret, .work = &work, .unsaid = strlen(path) + 1};
+	struct schema_validation v = {.errors = ret,
+				      .work = &work,
+				      .root = *path ? path : "<nil>",
+				      .unsaid = *path ? strlen(path) + 1 : 0};
 	if (!s)
 		return;
 	strbuf_init(&v.path, PATH_BYTES_MAX);
 	strbuf_adds(&v.path, path);
-	if (!*path)
-		v.unsaid = 0;
 	check_node(&v, s, o);
 	check_lists(&v, s, o);
 	strbuf_release(&v.path);
