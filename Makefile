@@ -44,14 +44,14 @@ UNWIND := $(if $(SANITIZE),,-fno-asynchronous-unwind-tables)
 # alm/engine and alm/client wait for a server and for the log's disk. Of the folders that SMALL_OF names most is fast: of the log what
 # appends and verifies, of CEL what evaluates, of io what every request goes through.
 SMALL_OF := $(addprefix alm/audit/,anchor audit_anchor audit_objects audit_open changes checkpoint log objects snapshot tables verify_anchors disk_watch export gap kept large prune query redact replay restored verify_notes \
-	verify_report) $(addprefix alm/base/,clock file log. pubkey visible) \
+	verify_report row_text) $(addprefix alm/base/,clock file log. pubkey visible) \
 	$(addprefix alm/io/,address beneath curl_lib data_dir db_copy db_open jsonnet jws metrics own_ca process program quota sandbox \
 	serving_cert sql tls transport_curl transport_local) $(addprefix alm/apiserver/,admit apiserver collection converting health modern mutation object_meta options patching pods \
 	registry resource_quotas route status store/objects_check store/revisions waiting wire/) crds/legacy \
-	$(addprefix alm/obj/cel/cel_,authorizer check fn format l message net o parse q rules t) \
-	$(addprefix alm/obj/query/,field json rbac wait) $(addprefix alm/obj/schema/,api_words schema_c schema_f schema_path schema_shape \
-	schema_structure schema_value) \
-	$(addprefix alm/obj/,decode diff gvk patch/apply_over patch/apply_value patch/managed patch/owned patch/patch quantity regex/regex_c regex/regex_parse yaml_) \
+	$(addprefix alm/obj/cel/cel_,authorizer check fn format l message net o parse q rules t value) \
+	$(addprefix alm/obj/query/,field json rbac wait) $(addprefix alm/obj/schema/,api_ builtin_types schema_c schema_f schema_path schema_s \
+	schema_value) \
+	$(addprefix alm/obj/,decode diff gvk patch/apply patch/managed patch/owned patch/patch quantity regex/regex_c regex/regex_parse yaml_) \
 	$(addprefix catalog/resolve/,resolve. resolve_change resolve_claims resolve_deps resolve_doc resolve_exclude resolve_package resolve_record \
 	resolve_relax resolve_replay resolve_resources resolve_search resolve_when solve_explain) catalog/semver_range catalog/weburl \
 	$(addprefix installers/,access hooks manifest release render tmpl/eval_param tmpl/failure tmpl/lex tmpl/pars tmpl/structs) $(addprefix installers/value/,date gonum number print quote zone)
