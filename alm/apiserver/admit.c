@@ -242,6 +242,8 @@ static void pod_validate(struct mutation *m, struct field_errors *e)
 {
 	static const char quality[] = "status.qosClass";
 	const char *was = obj_str(m->before, quality);
+	if (!m->head && obj_len(obj_path(m->after, "spec.ephemeralContainers")))
+		check_forbidden(e, "spec.ephemeralContainers", "cannot be set on create");
 	if (m->head && spec_changes(m) && !m->whole && !*m->r->subresource)
 		pod_kept(e, m->after, m->before);
 	if (m->is_status && was && !cstr_eq(was, obj_str(m->after, quality)))

@@ -72,6 +72,8 @@ void admit_node_late(struct mutation *m)
 					    "kubeletVersion",  "kubeProxyVersion",
 					    "operatingSystem", "architecture"};
 	obj_del_path(m->after, "spec.configSource"); /* of a feature that is gone */
+	if (!obj_path(m->before, "status.config"))
+		obj_del_path(m->after, "status.config");
 	if (!m->head)
 		add_unready(m);
 	if (m->head || obj_path(m->after, "status.nodeInfo"))
@@ -119,6 +121,7 @@ static void drop_of_pod(struct mutation *m, const char *spec)
 
 void admit_pod_late(struct mutation *m)
 {
+	drop_new(m, "status.nodeAllocatableResourceClaimStatuses");
 	drop_of_pod(m, "spec");
 }
 
@@ -159,14 +162,14 @@ void admit_job_late(struct mutation *m)
 	struct obj *template = obj_get_mut(obj_get_mut(o, "spec"), "template");
 	bool has_own = obj_len(obj_path(o, "metadata.labels"));
 	for (size_t i = 0; i < ARRAY_LEN(labels); i++)
-		meta_set_label(template, labels[i].key, labels[i].value);
+		if (!obj_has(obj_path(template, "metadata.labels"), labels[i].key))
+			meta_set_label(template, labels[i].key, labels[i].value);
 	if (!has_own)
 		obj_set_path(o, "metadata.labels", obj_copy(obj_path(template, "metadata.labels")));
-	if (!obj_path(o, "spec.selector")) {
-		struct obj *match = obj_map();
+	struct obj *match = obj_copy_map(obj_path(o, "spec.selector.matchLabels"));
+	if (!obj_has(match, labels[0].key))
 		obj_set_str(match, labels[0].key, uid);
-		obj_set_path(o, "spec.selector.matchLabels", match);
-	}
+	obj_set_path(o, "spec.selector.matchLabels", match);
 }
 
 void admit_job_validate(struct mutation *m, struct field_errors *e)

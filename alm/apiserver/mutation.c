@@ -145,6 +145,30 @@ static void warn(struct mutation *m, struct field_errors *w)
 			     w->items[i].message);
 }
 
+/* Of these a new one's metadata is looked at when all else is right. */
+static bool is_meta_last(const struct mutation *m)
+{
+	return !m->before && (cstr_eq(m->kind->plural, "poddisruptionbudgets") ||
+			      (cstr_eq(m->kind->plural, "events") && !*m->kind->group));
+}
+
+static void check_emptied(const struct mutation *m, struct field_errors *e)
+{
+	const char *field = m->emptied ? strrchr(m->emptied, '.') : "";
+	if (strcmp(field, ".claims") == 0)
+		field_errors_add(e, FIELD_FORBIDDEN, m->emptied,
+				 "Forbidden: claims may not be set for Resources at pod-level");
+	else if (strcmp(field, ".policies") == 0)
+		field_errors_add(e, FIELD_REQUIRED, m->emptied,
+				 "Required value: must specify at least one Policy");
+}
+
+static void drop_hidden(struct field_errors *e)
+{
+	e->n -= e->hidden;
+	memmove(e->items, e->items + e->hidden, e->n * sizeof(*e->items));
+}
+
 int mutation_validate(struct mutation *m, struct error *err)
 {
 	struct field_errors *e = mutation_errors(m->r);
@@ -153,9 +177,14 @@ int mutation_validate(struct mutation *m, struct error *err)
 	size_t of_meta = e->n;
 	struct check_parts parts = {of_meta, of_meta};
 	admit_validate(m, &parts, e);
+	check_emptied(m, e);
 	/* What an update says of the metadata comes between what a new object has to be and what may not
 	 * change, or the other way round. */
-	if (again < of_meta)
+	if (e->n > of_meta && is_meta_last(m))
+		e->hidden = of_meta;
+	if (e->hidden)
+		drop_hidden(e);
+	else if (again < of_meta)
 		field_errors_swap(e, again, of_meta,
 				  m->kind->flags & KIND_META_FIRST ? parts.checked : parts.kept);
 	if (m->kind->schema) {

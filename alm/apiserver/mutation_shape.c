@@ -171,12 +171,35 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Empty lists and maps are not kept, but these are no such thing to the real server's checks. */
+static void note_emptied(struct mutation *m)
+{
+	static const char *const of_pods[] = {"spec", "spec.template.spec", "template.spec",
+					      "spec.jobTemplate.spec.template.spec"};
+	static const char *const scaling[] = {"spec.behavior.scaleUp.policies",
+					      "spec.behavior.scaleDown.policies"};
+	for (size_t i = 0; i < ARRAY_LEN(of_pods); i++) {
+		const struct obj *spec = obj_path(m->after, of_pods[i]);
+		const struct obj *claims = obj_get(obj_get(spec, "resources"), "claims");
+		if (obj_type(claims) == OBJ_LIST && !obj_len(claims))
+			m->emptied = arena_fmt(m->r->arena, "%s.resources.claims", of_pods[i]);
+		if (obj_type(obj_get(spec, "overhead")) == OBJ_MAP &&
+		    !obj_len(obj_get(spec, "overhead")) && i == 0)
+			m->emptied = "spec.overhead";
+	}
+	for (size_t i = 0; i < ARRAY_LEN(scaling); i++)
+		if (obj_type(obj_path(m->after, scaling[i])) == OBJ_LIST &&
+		    !obj_len(obj_path(m->after, scaling[i])))
+			m->emptied = scaling[i];
+}
+
 /* Of a built-in kind, by the table of its types. */
 static int shape_builtin(struct mutation *m, struct error *err)
 {
 	const char *api_version = kind_api_version(m->kind, m->r->arena);
 	const struct api_type *t = api_type_of_kind(api_version, m->kind->kind);
 	bool patched = cstr_eq(m->r->verb, "patch");
+	note_emptied(m);
 	enum api_dialect how = m->is_apply || m->strategic ? API_UNSTRUCTURED
 			       : patched && !m->is_ordered ? API_JSON_SORTED
 							   : API_JSON_TEXT;

@@ -41,6 +41,7 @@ struct field_errors {
 	size_t n;
 	size_t bytes;   /* of the texts */
 	size_t omitted; /* beyond the limits */
+	size_t hidden;  /* of the first ones: not told, as what came later is found before them */
 	struct field_error items[FIELD_ERRORS_MAX];
 };
 

@@ -175,7 +175,7 @@ int class_check(struct mutation *m, struct error *err)
 	const struct obj *overhead = obj_path(c, "overhead.podFixed");
 	if (obj_path(c, "overhead") && !is_overhead(had, overhead))
 		return forbid(m, err, OTHER_OVERHEAD);
-	if (!obj_path(c, "overhead") && had)
+	if (!obj_path(c, "overhead") && (had || cstr_eq(m->emptied, "spec.overhead")))
 		return forbid(
 			m, err,
 			"Pod Overhead set without corresponding RuntimeClass defined Overhead");

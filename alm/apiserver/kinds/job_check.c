@@ -79,6 +79,53 @@ static void check_completion(struct field_errors *e, const char *path, const str
 			      obj_get(spec, "successPolicy"), only_indexed);
 }
 
+static void check_exit_codes(struct field_errors *e, const char *path, const struct obj *codes,
+			     const struct obj *spec)
+{
+	static const char *const operators[] = {"In", "NotIn", NULL};
+	const char *op = check_text(codes, "operator"), *name = obj_str(codes, "containerName");
+	const struct obj *values = obj_get(codes, "values");
+	const char *at = check_below(e, path, "values");
+	bool found = !name;
+	if (!*op)
+		check_required(e, check_below(e, path, "operator"),
+			       "valid values: [\"In\" \"NotIn\"]");
+	else
+		field_errors_one_of(e, check_below(e, path, "operator"), op, operators);
+	for (size_t k = 0; name && k < 2; k++) {
+		const struct obj *list = obj_path(spec, k ? "template.spec.initContainers"
+							  : "template.spec.containers");
+		for (size_t i = 0; i < obj_len(list); i++)
+			found = found || strcmp(check_text(obj_at(list, i), "name"), name) == 0;
+	}
+	if (!found)
+		check_invalid_text(e, check_below(e, path, "containerName"), name,
+				   "must be one of the container or initContainer names in the pod "
+				   "template");
+	if (!obj_len(values))
+		check_invalid(e, at, values, "at least one value is required");
+	for (size_t i = 0; i < obj_len(values); i++) {
+		int64_t n = 1;
+		if (obj_as_i64(obj_at(values, i), &n) && n == 0 && strcmp(op, "In") == 0)
+			check_invalid(e, check_at(e, at, i), obj_at(values, i),
+				      "must not be 0 for the In operator");
+	}
+}
+
+static void check_conditions_of(struct field_errors *e, const char *path, const struct obj *list)
+{
+	static const char *const all[] = {"False", "True", "Unknown", NULL};
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *at = check_at(e, path, i), *is = check_text(obj_at(list, i), "status");
+		check_qualified(e, check_below(e, at, "type"), check_text(obj_at(list, i), "type"));
+		if (!*is)
+			check_required(e, check_below(e, at, "status"),
+				       "valid values: [\"False\" \"True\" \"Unknown\"]");
+		else
+			field_errors_one_of(e, check_below(e, at, "status"), is, all);
+	}
+}
+
 /* What a Pod that failed means. */
 static void check_failures(struct field_errors *e, const char *path, const struct obj *spec)
 {
@@ -102,6 +149,11 @@ static void check_failures(struct field_errors *e, const char *path, const struc
 					   "requires the backoffLimitPerIndex to be set");
 		else
 			field_errors_one_of(e, check_below(e, here, "action"), action, actions);
+		if (obj_has(r, "onExitCodes"))
+			check_exit_codes(e, check_below(e, here, "onExitCodes"),
+					 obj_get(r, "onExitCodes"), spec);
+		check_conditions_of(e, check_below(e, here, "onPodConditions"),
+				    obj_get(r, "onPodConditions"));
 		if (n != 1)
 			field_errors_add(e, FIELD_INVALID, here, "Invalid value: %s",
 					 n ? "specifying both OnExitCodes and OnPodConditions is "
@@ -109,6 +161,12 @@ static void check_failures(struct field_errors *e, const char *path, const struc
 					   : "specifying one of OnExitCodes and OnPodConditions "
 					     "is required");
 	}
+	if (obj_has(spec, "successPolicy") &&
+	    strcmp(check_text(spec, "completionMode"), "Indexed") == 0 &&
+	    !obj_len(obj_path(spec, "successPolicy.rules")))
+		check_required(e, check_below(e, path, "successPolicy.rules"),
+			       "at least one rules must be specified when the successPolicy is "
+			       "specified");
 	if (obj_has(spec, "podReplacementPolicy"))
 		field_errors_one_of(e, check_below(e, path, "podReplacementPolicy"),
 				    check_text(spec, "podReplacementPolicy"),
@@ -178,8 +236,43 @@ static void check_index_name(struct field_errors *e, const struct obj *o)
 				  "will not able to create pod with invalid DNS label: %s", last));
 }
 
+/* It and its Pods are told from others by the uid, unless somebody chose the labels. */
+static void check_generated(struct field_errors *e, const struct obj *o)
+{
+	static const char at[] = "spec.template.metadata.labels";
+	const char *uid = meta_uid(o), *name = meta_name(o);
+	const struct obj *selector = obj_path(o, "spec.selector"), *labels = obj_path(o, at);
+	const struct {
+		const char *key, *value;
+	} own[] = {{"controller-uid", uid},
+		   {"job-name", name},
+		   {"batch.kubernetes.io/controller-uid", uid},
+		   {"batch.kubernetes.io/job-name", name}};
+	CLEANUP(obj_unrefp) struct obj *all = obj_map();
+	CLEANUP(selector_freep) struct selector *s = NULL;
+	struct error ignored;
+	for (size_t i = 0; i < e->n; i++)
+		if (cstr_has_prefix(e->items[i].path, "spec."))
+			return; /* told the first time */
+	if (obj_flag(o, "spec.manualSelector", false) || !selector || !uid || !name)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+		const char *is = obj_as_string(obj_get(labels, own[i].key));
+		const char *path = arena_fmt(e->arena, "%s[%s]", at, own[i].key);
+		const char *why = arena_fmt(e->arena, "must be '%s'", own[i].value);
+		if (!is)
+			check_required(e, path, why);
+		else if (strcmp(is, own[i].value) != 0)
+			check_invalid(e, path, labels, why);
+		obj_set_str(all, own[i].key, own[i].value);
+	}
+	if (selector_from_obj(selector, &s, &ignored) == 0 && !selector_matches(s, all))
+		check_invalid(e, "spec.selector", selector, "`selector` not auto-generated");
+}
+
 void check_job(struct field_errors *e, const struct obj *o)
 {
+	check_generated(e, o);
 	check_spec(e, "spec", obj_get(o, "spec"));
 	check_job_selector(e, o);
 	check_index_name(e, o);

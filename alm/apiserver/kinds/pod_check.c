@@ -285,6 +285,40 @@ static void check_overhead(struct field_errors *e, const char *path, const struc
 	check_said_since(e, from, amounts);
 }
 
+/* Names in lower case that may have an underscore in front of each part, and in it. */
+static bool is_search(struct str s)
+{
+	struct str part;
+	bool good = s.len > 0 && s.len <= GVK_NAME_MAX && s.ptr[s.len - 1] != '.';
+	while (good && str_next(&s, '.', &part)) {
+		part = str_skip(part, part.len && part.ptr[0] == '_');
+		good = part.len && part.ptr[0] != '-' && part.ptr[0] != '_' &&
+		       part.ptr[part.len - 1] != '-' && part.ptr[part.len - 1] != '_';
+		for (size_t i = 0; i < part.len; i++)
+			good = good && (char_is_alnum(part.ptr[i]) || strchr("-_", part.ptr[i])) &&
+			       !(part.ptr[i] >= 'A' && part.ptr[i] <= 'Z');
+	}
+	return good;
+}
+
+static void check_searches(struct field_errors *e, const char *path, const struct obj *list)
+{
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *is = obj_as_string(obj_at(list, i));
+		size_t n = is ? strlen(is) : 0;
+		char *bare = arena_strndup(e->arena, is ? is : "", n - (n && is[n - 1] == '.'));
+		if (!(is && strcmp(is, ".") == 0) && !is_search(str_of(bare)))
+			check_invalid_text(
+				e, check_at(e, path, i), bare,
+				"a lowercase RFC 1123 subdomain must consist of lower case "
+				"alphanumeric characters, '_', '-' or '.', and must start "
+				"and end with an alphanumeric character (e.g. "
+				"'example.com', regex used for validation is "
+				"'_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*"
+				"[a-z0-9])?)*')");
+	}
+}
+
 /* What is about the Pod as a whole. */
 static void check_pod_rest(struct field_errors *e, const char *path, const struct obj *spec)
 {
@@ -299,6 +333,8 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 	pod_check_affinity(e, check_below(e, path, "affinity"), obj_get(spec, "affinity"));
 	check_resolver(e, check_below(e, path, "dnsConfig"), spec);
 	rule_check_part(e, "dns", path, spec);
+	check_searches(e, check_below(e, path, "dnsConfig.searches"),
+		       obj_path(spec, "dnsConfig.searches"));
 	for (size_t i = 0; i < obj_len(options); i++)
 		if (check_is_empty(obj_at(options, i), "name"))
 			check_required(e, at(e, path, "dnsConfig.options", i), "must not be empty");

@@ -107,6 +107,19 @@ static void check_resource_ref(struct field_errors *e, const char *path, const s
 		check_one_of_or_empty(e, check_below(e, path, "resource"), is, known);
 }
 
+void pod_check_file_ref(struct field_errors *e, const char *path, const struct obj *file)
+{
+	const struct obj *field = obj_get(file, "fieldRef");
+	const struct obj *resource = obj_get(file, "resourceFieldRef");
+	const char *at = check_below(e, path, "resourceFieldRef");
+	if (field)
+		check_field_ref(e, check_below(e, path, "fieldRef"), field);
+	else if (resource && check_is_empty(resource, "containerName"))
+		check_required(e, check_below(e, at, "containerName"), NULL);
+	else if (resource)
+		check_resource_ref(e, at, resource);
+}
+
 static void check_value_from(struct field_errors *e, const char *path, const struct obj *from,
 			     bool has_value)
 {

@@ -22,6 +22,8 @@ void pod_check_env(struct field_errors *e, const char *path, const struct obj *c
 /* What a container does when it is resized. never: the Pod is not started again. */
 void pod_check_resize(struct field_errors *e, const char *path, const struct obj *container,
 		      bool never);
+/* What a file of a volume tells of the Pod or of a container. */
+void pod_check_file_ref(struct field_errors *e, const char *path, const struct obj *file);
 void pod_check_restart(struct field_errors *e, const char *path, const struct obj *container,
 		       bool init);
 /* The volumes that environments are read from. */

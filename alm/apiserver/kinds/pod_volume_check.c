@@ -143,6 +143,7 @@ static void check_files(struct field_errors *e, const char *path, const struct o
 		if (check_is_empty(file, "path"))
 			check_required(e, check_below(e, path, "path"), NULL);
 		check_local(e, check_below(e, path, "path"), check_text(file, "path"));
+		pod_check_file_ref(e, path, file);
 		if (of_field && of_resource)
 			check_invalid_text(e, path, "resource",
 					   "fieldRef and resourceFieldRef can not be specified "

@@ -114,12 +114,12 @@ static void check_operator(struct field_errors *e, const struct obj *t)
 	const struct obj *values = obj_get(t, "values");
 	bool by_class = cstr_eq(scope, "PriorityClass") || cstr_eq(scope, "VolumeAttributesClass");
 	if (is_scope(scope) && !by_class && !cstr_eq(op, "Exists"))
-		field_errors_add(e, FIELD_INVALID, TERM ".operator",
-				 "Invalid value: \"%s\": must be 'Exists' when scope is any of "
-				 "ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
-				 "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or "
-				 "ResourceQuotaScopeCrossNamespacePodAffinity",
-				 op ? op : "");
+		check_invalid_text(
+			e, TERM ".operator", op ? op : "",
+			"must be 'Exists' when scope is any of "
+			"ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
+			"ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or "
+			"ResourceQuotaScopeCrossNamespacePodAffinity");
 	if (cstr_eq(op, "In") || cstr_eq(op, "NotIn")) {
 		if (!obj_len(values))
 			field_errors_add(e, FIELD_REQUIRED, TERM ".values",
@@ -133,9 +133,8 @@ static void check_operator(struct field_errors *e, const struct obj *t)
 					 "'Exist' or 'DoesNotExist' for scope selector",
 					 text);
 	} else {
-		field_errors_add(e, FIELD_INVALID, TERM ".operator",
-				 "Invalid value: \"%s\": not a valid selector operator",
-				 op ? op : "");
+		check_invalid_text(e, TERM ".operator", op ? op : "",
+				   "not a valid selector operator");
 	}
 }
 
@@ -145,15 +144,12 @@ static void check_selector(struct field_errors *e, const struct obj *terms, cons
 		const struct obj *t = obj_at(terms, i);
 		const char *scope = obj_str(t, "scopeName");
 		if (!is_scope(scope))
-			field_errors_add(e, FIELD_INVALID, TERM ".scopeName",
-					 "Invalid value: \"%s\": unsupported scope",
-					 scope ? scope : "");
+			check_invalid_text(e, TERM ".scopeName", scope ? scope : "",
+					   "unsupported scope");
 		OBJ_EACH (it, hard)
 			if (!fits(scope, it.key))
-				field_errors_add(e, FIELD_INVALID, TERM,
-						 "Invalid value: \"%s\": unsupported scope applied "
-						 "to resource",
-						 scope ? scope : "");
+				check_invalid_text(e, TERM, scope ? scope : "",
+						   "unsupported scope applied to resource");
 		check_operator(e, t);
 	}
 }

@@ -149,7 +149,6 @@ static void check_ips(const struct check *c)
 	const struct obj *families = obj_get(c->spec, "ipFamilies");
 	const struct obj *was = obj_path(c->before, "spec.clusterIPs");
 	size_t from = c->e->n, n = obj_len(ips);
-	bool fit = from == c->from; /* else the families are told already */
 	bool headless = cstr_eq(obj_as_string(obj_at(ips, 0)), "None");
 	if (headless && n > 1)
 		refuse_addresses(c, "spec.clusterIPs", "'None' must be the first and only value");
@@ -165,10 +164,10 @@ static void check_ips(const struct check *c)
 	if (n > 1 && is_v6(obj_as_string(obj_at(ips, 0))) == is_v6(obj_as_string(obj_at(ips, 1))))
 		refuse_addresses(c, "spec.clusterIPs",
 				 "may specify no more than one IP for each IP family");
-	for (size_t i = 0; fit && i < n && i < obj_len(families); i++) {
+	for (size_t i = 0; i < n && i < obj_len(families); i++) {
 		const char *ip = obj_as_string(obj_at(ips, i));
 		const char *family = obj_as_string(obj_at(families, i));
-		if (!cstr_eq(family, is_v6(ip) ? "IPv6" : "IPv4"))
+		if (cstr_eq(family, is_v6(ip) ? "IPv4" : "IPv6"))
 			check_invalid_text(c->e, check_at(c->e, "spec.clusterIPs", i), ip,
 					   arena_fmt(c->e->arena,
 						     "expected an %s value as indicated by "
@@ -310,7 +309,7 @@ static void check_ports(const struct check *c)
 	const struct obj *ports = obj_get(c->spec, "ports");
 	bool headless = cstr_eq(obj_str(c->spec, "clusterIP"), "None");
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
-	if (!obj_len(ports) && services_has_address(c->o) && !headless)
+	if (!obj_len(ports) && !headless && !cstr_eq(obj_str(c->spec, "type"), "ExternalName"))
 		field_errors_add(c->e, FIELD_REQUIRED, "spec.ports", "Required value");
 	check_headless(c);
 	check_external_name(c);
@@ -398,10 +397,8 @@ static void check_traffic(const struct check *c)
 	const struct obj *port = new_field(c, "healthCheckNodePort");
 	bool balances = cstr_eq(obj_str(c->spec, "type"), "LoadBalancer");
 	if (external && !services_has_node_ports(c->o) && !obj_has(c->spec, "externalIPs"))
-		field_errors_add(c->e, FIELD_INVALID, "spec.externalTrafficPolicy",
-				 "Invalid value: \"%s\": may only be set for "
-				 "externally-accessible services",
-				 external);
+		check_invalid_text(c->e, "spec.externalTrafficPolicy", external,
+				   "may only be set for externally-accessible services");
 	else
 		check_supported(c, "spec.externalTrafficPolicy", external, traffic);
 	if (port && !(balances && cstr_eq(external, "Local")))
@@ -437,12 +434,10 @@ void services_validate(const struct store_table *services, const struct obj *o,
 					    NULL};
 	static const char *const affinities[] = {"ClientIP", "None", NULL};
 	struct check c = {services, o, obj_get(o, "spec"), before, own, e, e->n};
-	if (!c.spec) { /* nothing was defaulted */
-		field_errors_add(e, FIELD_REQUIRED, "spec.ports", "Required value");
+	if (!is_given(&c)) {
+		e->hidden = c.from;
 		return;
 	}
-	if (!is_given(&c))
-		return;
 	check_kept_address(&c);
 	if (before)
 		check_balancer_class(&c);

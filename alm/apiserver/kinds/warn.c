@@ -293,6 +293,12 @@ static void warn_of_devices(struct field_errors *w, const struct obj *o, const s
 				   check_quoted(w, driver)));
 }
 
+static void warn_of_new(struct field_errors *w, const struct obj *o, const struct obj *before)
+{
+	if (!before)
+		warn_of_workload(w, o, NULL);
+}
+
 /* clang-format off */
 static const struct {
 	const char *group, *plural;
@@ -303,7 +309,7 @@ static const struct {
 	{"",      "persistentvolumes",      warn_of_volume},
 	{"",      "pods",                   warn_of_own_pod},
 	{"",      "podtemplates",           warn_of_template},
-	{"",      "replicationcontrollers", warn_of_workload},
+	{"",      "replicationcontrollers", warn_of_new},
 	{"",      "services",               warn_of_service},
 	{"apiextensions.k8s.io", "customresourcedefinitions", warn_of_definition},
 	{"apps",  "daemonsets",             warn_of_daemons},

@@ -346,9 +346,7 @@ static int merge(const struct apply_request *r, struct apply_type t, struct mana
 {
 	struct arena *a = m->arena;
 	struct apply_diff diff;
-	struct managed before;
 	const struct managed_entry key = key_of(r);
-	managed_copy(m, &before);
 	struct managed_entry *mine = managed_at(m, &key);
 	const struct fieldset *last = mine->fields;
 	for (size_t i = 0; i < m->n; i++) /* the same manager at another version hands over */
@@ -368,8 +366,8 @@ static int merge(const struct apply_request *r, struct apply_type t, struct mana
 		obj_unref(merged);
 		return -E_CONFLICT;
 	}
-	bool same = r->live && obj_equal(live, merged);
-	if (!same || !managed_equal(&before, m))
+	/* Who takes what is there already changes nothing: of him no time is told, or that of before. */
+	if (!r->live || !obj_equal(live, merged))
 		mine->time = time_text(r->now_ns, a);
 	managed_drop_empty(m);
 	*ret = obj_copy(merged);

@@ -97,7 +97,9 @@ static struct obj *merge_lists(struct apply_type t, const struct obj *live,
 struct obj *apply_merge_values(struct apply_type t, const struct obj *live,
 			       const struct obj *config, struct arena *a)
 {
-	if (!config)
+	bool divided = (obj_type(live) == OBJ_MAP && !apply_map_is_atomic(t)) ||
+		       (obj_type(live) == OBJ_LIST && !apply_list_is_atomic(t));
+	if (!config || (obj_type(config) == OBJ_NULL && divided && obj_len(live)))
 		return obj_ref(live);
 	if (obj_type(live) == OBJ_MAP && obj_type(config) == OBJ_MAP && !apply_map_is_atomic(t))
 		return merge_maps(t, live, config, a);

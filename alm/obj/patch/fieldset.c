@@ -198,23 +198,6 @@ bool fieldset_is_empty(const struct fieldset *s)
 	return true;
 }
 
-static bool is_contained(const struct fieldset *a, const struct fieldset *b)
-{
-	for (size_t i = 0; a && i < a->n; i++) {
-		const struct fieldset_item *x = &a->items[i], *y = fieldset_find(b, x->step);
-		if (x->member && !(y && y->member))
-			return false;
-		if (!is_contained(x->below, y ? y->below : NULL))
-			return false;
-	}
-	return true;
-}
-
-bool fieldset_equal(const struct fieldset *a, const struct fieldset *b)
-{
-	return is_contained(a, b) && is_contained(b, a);
-}
-
 static bool is_nothing(const struct fieldset *s)
 {
 	return !s || s->n == 0;

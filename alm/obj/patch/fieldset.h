@@ -43,7 +43,6 @@ const char **fieldset_sorted_keys(const struct obj *map, struct arena *a);
 /* NULL stands for the empty set in all of these. Results may share with the operands: none is
  * changed any more. */
 bool fieldset_is_empty(const struct fieldset *s);
-bool fieldset_equal(const struct fieldset *a, const struct fieldset *b);
 struct fieldset *fieldset_union(const struct fieldset *x, const struct fieldset *y,
 				struct arena *a);
 struct fieldset *fieldset_union_all(const struct fieldset *const *sets, size_t n, struct arena *a);

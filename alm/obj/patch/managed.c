@@ -215,23 +215,3 @@ void managed_cap(struct managed *m)
 			store_bucket(m, &buckets[i]);
 	managed_drop_empty(m);
 }
-
-void managed_copy(const struct managed *from, struct managed *ret)
-{
-	*ret = *from;
-	ret->cap = from->n;
-	ret->items = arena_memdup(from->arena, from->items, from->n * sizeof(*from->items));
-}
-
-bool managed_equal(const struct managed *x, const struct managed *y)
-{
-	struct managed other = *y;
-	if (x->n != y->n)
-		return false;
-	for (size_t i = 0; i < x->n; i++) {
-		const struct managed_entry *e = managed_find(&other, &x->items[i]);
-		if (!e || !fieldset_equal(e->fields, x->items[i].fields))
-			return false;
-	}
-	return true;
-}

@@ -45,7 +45,5 @@ struct managed_entry *managed_at(struct managed *m, const struct managed_entry *
 void managed_drop_empty(struct managed *m);
 /* Folds the oldest Update entries beyond MANAGED_UPDATES_MAX into ancient-changes, by version. */
 void managed_cap(struct managed *m);
-bool managed_equal(const struct managed *x, const struct managed *y);
-void managed_copy(const struct managed *from, struct managed *ret);
 
 #endif

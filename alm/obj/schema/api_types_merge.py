@@ -140,7 +140,7 @@ def main():
                 row.append('always')
             if required and plural and (name, key) not in always and name in fields:
                 row.append('omitted')
-            if default and default not in ('""', '{}', '0', 'false'):
+            if default and (default not in ('""', '{}', '0', 'false') or marks == '*' and default != '{}'):
                 row.append('default=' + json.dumps(json.loads(default), separators=(',', ':')))
             if list_type == 'set':
                 row.append('set')

@@ -24,6 +24,13 @@ static void test_differs__answers_are_those_of_a_real_server(void **state)
 	replay("tests/golden/kube-api/differs.jsonl", 500, NULL);
 }
 
+/* Of the workloads and what they need, with who owns what. */
+static void test_differs__of_workloads(void **state)
+{
+	(void)state;
+	replay("tests/golden/kube-api/differs_core.jsonl", 100, NULL);
+}
+
 /* And what commands of kubectl showed (tests/fuzz/diff_kubectl.py). */
 static void test_differs__what_kubectl_showed(void **state)
 {
@@ -73,6 +80,7 @@ int main(void)
 		cmocka_unit_test(test_differs__what_kubectl_showed),
 		cmocka_unit_test(test_differs__who_asks_for_a_certificate),
 		cmocka_unit_test(test_differs__answers_are_those_of_a_real_server),
+		cmocka_unit_test(test_differs__of_workloads),
 		cmocka_unit_test(test_differs__a_long_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
