@@ -43,7 +43,8 @@ struct mutation {
 	const struct obj *delete_options; /* of a deletion, as its body states them, or NULL */
 	const struct obj *strategic;      /* the body of a strategic merge patch, or NULL */
 	const char *other_uid;            /* that a patch gives it, or NULL */
-	const char *emptied; /* a list or map that is there and empty, where Go tells that from none */
+	const char
+		*emptied; /* a list or map that is there and empty, where Go tells that from none */
 	bool is_put, is_status, is_apply;
 	bool is_ordered;                /* a JSON patch: its values are read as they were written */
 	struct stated stated;           /* of is_apply */

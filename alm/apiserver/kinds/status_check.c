@@ -138,46 +138,6 @@ static void check_addresses(struct field_errors *e, const char *path, const stru
 		check_invalid(e, path, list, "may specify no more than one IP for each IP family");
 }
 
-/* Which container asked for what of a claim that was made for it. */
-static void check_made_claim(struct field_errors *e, const struct obj *o)
-{
-	static const char path[] = "status.extendedResourceClaimStatus";
-	static const char *const lists[] = {"spec.initContainers", "spec.containers"};
-	const struct obj *status = obj_path(o, path), *all = obj_get(status, "requestMappings");
-	const char *at = check_below(e, path, "requestMappings");
-	if (!obj_len(all))
-		check_required(e, at, "at least one request mapping is required");
-	for (size_t i = 0; i < obj_len(all) && !field_errors_full(e); i++) {
-		const struct obj *m = obj_at(all, i), *found = NULL;
-		const char *name = check_text(m, "containerName");
-		const char *resource = check_text(m, "resourceName");
-		for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
-			const struct obj *list = obj_path(o, lists[k]);
-			for (size_t c = 0; c < obj_len(list); c++)
-				if (strcmp(check_text(obj_at(list, c), "name"), name) == 0)
-					found = obj_at(list, c);
-		}
-		if (!found)
-			check_invalid_text(e, check_below(e, check_at(e, at, i), "containerName"),
-					   name,
-					   "must match the name of an entry in "
-					   "spec.initContainers.name or spec.containers.name");
-		else if (!obj_has(obj_path(found, "resources.requests"), resource))
-			check_invalid_text(e, check_below(e, check_at(e, at, i), "resourceName"),
-					   resource,
-					   "must match the extended resource name of an entry in "
-					   "spec.initContainers.resources.requests or "
-					   "spec.containers.resources.requests");
-		check_named(e, check_below(e, path, "requestName"), NAME_DNS_LABEL,
-			    check_text(m, "requestName"));
-	}
-	if (check_is_empty(status, "resourceClaimName"))
-		check_required(e, check_below(e, path, "resourceClaimName"), NULL);
-	else
-		check_name_rule(e, check_below(e, path, "resourceClaimName"), NAME_DNS_SUBDOMAIN,
-				check_text(status, "resourceClaimName"));
-}
-
 static void check_pod(struct field_errors *e, const struct obj *o)
 {
 	const struct obj *status = obj_get(o, "status"), *list = obj_get(status, "conditions");
@@ -205,8 +165,6 @@ static void check_pod(struct field_errors *e, const struct obj *o)
 		check_name_rule(e, check_below(e, at, "resourceClaimName"), NAME_DNS_SUBDOMAIN,
 				check_text(obj_at(claims, i), "resourceClaimName"));
 	}
-	if (obj_has(status, "extendedResourceClaimStatus"))
-		check_made_claim(e, o);
 	size_t from = e->n;
 	list = obj_get(status, "podIPs");
 	check_addresses(e, "status.podIPs", list);
