@@ -120,7 +120,8 @@ static void test_registry__an_apply_that_names_an_object_makes_no_other(void **s
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT(STRBUF_SMALL);
 		strbuf_addf(&body,
-			    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{%s}}",
+			    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":"
+			    "\"a\",%s}}",
 			    rows[i].meta);
 		struct answer a = apifake_do_type(f, "PATCH", CMS "/a?fieldManager=t&force=true",
 						  "application/apply-patch+yaml", body.buf);
