@@ -91,7 +91,7 @@ static int take_last(struct prune_facts *f, struct error *err)
 	CLEANUP(obj_unrefp) struct obj *row = NULL;
 	struct stmt *st;
 	int r = snapshot_load_pruned(f->db, &s, err);
-	if (r < 0 || !s)
+	if (!s) /* an error, or nothing was pruned */
 		return r;
 	r = snapshot_each(s, take_object, f, err);
 	if (r >= 0)

@@ -14,6 +14,8 @@ import subprocess
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
+import children
+
 BUILD = "build-coverage"
 SLOW = ("week",)  # scenarios that take minutes and run no line of their own
 # Of these scripts a whole run is minutes, or they look at files of the tree and start no program of ours.
@@ -76,11 +78,11 @@ def one(test):
     try:
         env = {**ENV, "GCOV_PREFIX": prefix, "BUILD": BUILD}
         limit = SCRIPT_S if test.startswith("e2e:") else RUN_S
-        subprocess.run(command_of(test, BUILD), env=env, capture_output=True, timeout=limit, check=False)
+        # the map is of the others: a killed program leaves no counts
+        if children.run(command_of(test, BUILD), clock=limit, env=env).returncode is None:
+            print(f"# {test} has not ended after {limit} s, and is not in the map", flush=True)
+            return test, {}, {}
         return (test, *lines_of(prefix))
-    except subprocess.TimeoutExpired: # the map is of the others: a killed program leaves no counts
-        print(f"# {test} has not ended after {limit} s, and is not in the map", flush=True)
-        return test, {}, {}
     finally:
         shutil.rmtree(prefix)
 
@@ -88,11 +90,12 @@ def one(test):
 class Coverage:
     """The map: {test: {file: [line]}}, and {file: [line]} of all lines that gcov counts."""
 
-    def __init__(self, ran, known):
-        size = {t: sum(map(len, files.values())) + 10**6 * t.startswith("sim:") for t, files in ran.items()}
+    def __init__(self, ran, known, order=None):
+        """order: of a test, where it comes among others; those first that run the least."""
+        size = {} if order else {t: sum(map(len, files.values())) + 10**6 * t.startswith("sim:") for t, files in ran.items()}
         self.known = {f: set(lines) for f, lines in known.items()}
         self.by_line, self.by_file = {}, {}
-        for test in sorted(ran, key=lambda t: (size[t], t)):
+        for test in sorted(ran, key=order or (lambda t: (size[t], t))):
             for f, lines in ran[test].items():
                 self.by_file.setdefault(f, []).append(test)
                 for line in lines:

@@ -2,8 +2,8 @@
 """mutate.py [PATH...] [-n N] [--seed SEED] [OPTION...]: is a realistic bug noticed?
 
 Puts N bugs (operators.py), one at a time, into the product's files below PATH and runs the tests that cover the line
-(coverage.py), those first that run the least; then the digests (tests/lib/digests.h) of a part of the simulation's jobs and of
-fuzz harnesses, and with --wider end-to-end scripts that run the line.
+(coverage.py; with --near probe.py), those first that run the least; then the digests (tests/lib/digests.h) of jobs of the
+simulation and of fuzz harnesses that run it, and with --wider end-to-end scripts that do.
 Killed: a test failed, crashed or never ended. Survived: all passed.
 Equivalent: listed with a reason in equivalent.txt. The same seed and sources give the same mutants.
 One object is compiled a mutant, out of the tree; nothing in it is changed. Exit 1 if less than --goal percent are killed.
@@ -14,25 +14,25 @@ import os
 import pathlib
 import random
 import re
-import resource
 import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 
+import children
 import coverage
 import operators
+from probe import TEST_S, Probe, digests, near_tests
 
 ROOTS = ("catalog", "alm", "crds", "installers")
 HERE = pathlib.Path(__file__).parent
 BUILD = os.environ.get("BUILD", "build")
-TEST_S = 60  # of the processor; a unit test takes less than 10 s
 SIM_S = 90  # 20 with faults
-WAIT = 10  # times as long by the clock: others use the machine, too, and come first
 UNITS_MAX = 40  # tests tried for a line that more cover: the others see the same
 # Tests that the coverage map does not know of: their work is done by a child, which leaves no counts, or they render charts.
 BESIDE = {
@@ -41,9 +41,6 @@ BESIDE = {
     "alm/io/sandbox_child": ["test_sandbox"],
     "alm/audit/verify_lanes": ["test_verify_lanes"],
 }
-RUNS_MAX = 1  # of a job of the simulation: the first seeds of test_sim.sh's; a digest of them that changes changes the job's
-JOBS_MAX = 25  # the cheapest
-DIGEST_S = 20  # a job that takes longer for these is left out
 SCRIPTS_MAX = 4  # end-to-end scripts tried, those first that run the fewest lines
 
 
@@ -115,41 +112,31 @@ class Tools:
         path.parent.mkdir(parents=True)
         path.write_text(m.source())
         ret = folder / "mutant.o"
-        done = subprocess.run([*self.compile, "-w", "-g0", "-c", path, "-o", ret], capture_output=True, check=False)
-        return ret if done.returncode == 0 else None
+        return ret if children.run([*self.compile, "-w", "-g0", "-c", path, "-o", ret]).returncode == 0 else None
 
-    def program(self, test, mutant, folder):
+    def program(self, test, instead, folder, more=()):
+        """Linked with these objects instead of the library's; once."""
         ret = folder / test.replace(":", "-")
+        if ret.exists():
+            return ret
         crds = f"{BUILD}/obj/alm/main/our_crds.o"
         if test.startswith("fuzz:"):
             parts = (test.replace(":", "_"), "standalone")
             objects = [f"{BUILD}/obj/tests/fuzz/{p}.o" for p in parts]
         elif ":" in test:
-            ret = folder / "sim"
-            if ret.exists():
-                return ret
             objects = [*self.sim, crds]
         else:
             objects = [self.units[test], *([crds] if test == "test_our_crds" else [])]
         at = self.link.index("@OBJECTS@")
-        words = [*self.link[:at], *objects, *self.testlib, mutant, f"{BUILD}/libalm.a", *self.link[at + 1 :]]
-        subprocess.run([*words, "-o", ret], check=True, capture_output=True)
+        words = [*self.link[:at], *objects, *self.testlib, *instead, f"{BUILD}/libalm.a", *self.link[at + 1 :], *more]
+        children.run_well([*words, "-o", ret])
         return ret
 
 
 def ends_well(words, seconds, folder, build=BUILD):
     """A busy machine kills no mutant: the limit is of the processor's time."""
     env = {**coverage.ENV, "BUILD": str(build), "TMPDIR": str(folder)}
-
-    def limit():
-        # soft alone: the hard one would be that of ALM's children, which ask for theirs and could not start
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
-
-    try:
-        done = subprocess.run(words, env=env, capture_output=True, timeout=WAIT * seconds, check=False, preexec_fn=limit)
-        return done.returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
+    return children.run(words, seconds, env=env).returncode == 0
 
 
 def program_of_users(tools, m, mutant):
@@ -161,7 +148,7 @@ def program_of_users(tools, m, mutant):
     objects = [str(mutant) if o == own else o for o in sorted(mains)]
     at = tools.link.index("@OBJECTS@")
     words = [*tools.link[:at], *objects, *([] if own in mains else [mutant]), f"{BUILD}/libalm.a", *tools.link[at + 1 :]]
-    subprocess.run([*words, "-o", folder / "alm"], check=True, capture_output=True)
+    children.run_well([*words, "-o", folder / "alm"])
     return folder
 
 
@@ -196,22 +183,6 @@ def compiled(tools, mutants, n, jobs):
     return out
 
 
-def direct(tools, path):
-    """Unit tests that include the file's header."""
-    header = f'#include "{pathlib.Path(path).with_suffix(".h")}"'
-    return sorted(t for t, p in tools.sources.items() if header in p.read_text())
-
-
-def near(tools, path):
-    """Those, then those of its folder, or of the one above where there is none."""
-    ret = direct(tools, path)
-    for folder in pathlib.Path(path).parents:
-        tests = sorted(t for t, p in tools.sources.items() if p.is_relative_to(pathlib.Path("tests/unit", folder)))
-        if tests:
-            return ret + [t for t in tests if t not in ret]
-    return ret
-
-
 def limit_of(test):
     return TEST_S if ":" not in test else SIM_S
 
@@ -226,99 +197,40 @@ def passes(test):
     return ret
 
 
-@functools.cache
-def jobs_of_sim():
-    """[(name, arguments)] of test_sim.sh, of each the first seeds; without those that try every point."""
-    said = subprocess.run(["sh", "tests/sim/test_sim.sh", "--list"], capture_output=True, text=True, check=True).stdout
-    out = []
-    for name, *words in map(str.split, said.splitlines()):
-        if {"--exhaustive", "--crash-only", "--disk", "--upgrade", "--twice"} & set(words):
-            continue
-        if "--runs" in words:
-            at = words.index("--runs") + 1
-            words[at] = str(min(RUNS_MAX, int(words[at])))
-        out.append((name, words))
-    return out
-
-
-def harnesses(path):
-    """Those that include a header of the file's folder."""
-    header = f'#include "{pathlib.Path(path).parent}/'
-    also = {"alm/apiserver": ["api", "apiseq"], "alm/client": ["watch"]}
-    return sorted(
-        {p.stem.removeprefix("fuzz_") for p in pathlib.Path("tests/fuzz").glob("fuzz_*.c") if header in p.read_text()}
-        | {x for folder, more in also.items() if path.startswith(folder) for x in more}
-    )
-
-
-def digest(words, seconds):
-    """(the digest or None, seconds of the processor)."""
-    def limit():
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]))
-
-    try:
-        done = subprocess.run(["sh", "-c", '"$@"; times >&2', "sh", *words], capture_output=True, env=coverage.ENV, check=False,
-                              timeout=WAIT * seconds, preexec_fn=limit)
-    except subprocess.TimeoutExpired:
-        return None, seconds
-    found = re.findall(rb"(?m)^(?:# )?digest ([0-9a-f]+)$", done.stdout)
-    user = re.findall(rb"(\d+)m([\d.]+)s", done.stderr.splitlines()[-1] if done.stderr else b"")
-    return found[-1] if found else None, sum(60 * int(a) + float(b) for a, b in user)
-
-
-def corpus(name):
-    runs = 200 if name in ("api", "apiseq", "audit") else 2000
-    return [f"-runs={runs}", *map(str, sorted(pathlib.Path("tests/fuzz/corpus", name).iterdir()))]
-
-
-@functools.cache
-def known_digests():
-    """[(name, arguments, digest, seconds)] without a mutant, the cheapest first."""
-    def one(job):
-        return (*job, *digest([f"{BUILD}/sim", *job[1]], DIGEST_S))
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        known = [x for x in pool.map(one, jobs_of_sim()) if x[2]]
-    known = sorted(known, key=lambda x: x[3])[:JOBS_MAX]
-    print(f"# {len(known)} digests of {sum(x[3] for x in known):.0f} s in all", flush=True)
-    return known
-
-
-@functools.cache
-def known_digest(name):
-    return digest([f"{BUILD}/fuzz/fuzz_{name}", *corpus(name)], DIGEST_S)
-
-
-def digests_judge(tools, m, folder):
-    """The name of the harness or job whose digest changes."""
-    for name in harnesses(m.path):
-        known, seconds = known_digest(name)
-        program = tools.program(f"fuzz:{name}", folder / "mutant.o", folder)
-        if known and digest([program, *corpus(name)], int(3 * seconds) + 5)[0] != known:
-            return f"fuzz_{name}"
-    program = tools.program("sim:", folder / "mutant.o", folder)
-    for name, words, known, seconds in known_digests():
-        if digest([program, *words], int(3 * seconds) + 5)[0] != known:
-            return f"digest of {name}"
-    return None
-
-
 def tests_judge(tools, folder, tests):
     """The name of the test that notices."""
     for test in tests:
-        words = [tools.program(test, folder / "mutant.o", folder), *coverage.command_of(test, BUILD)[1:]]
+        words = [tools.program(test, [folder / "mutant.o"], folder), *coverage.command_of(test, BUILD)[1:]]
         if not ends_well(words, limit_of(test), folder) and passes(test):
             return test
     return None
 
 
-def judge(tools, m, folder, tests, scripts=(), digests_after=None):
-    """(verdict, by what). digests_after: so many of the tests come first; None: digests are not asked."""
-    first = len(tests) if digests_after is None else digests_after
-    by = tests_judge(tools, folder, tests[:first])
-    by = by or (digests_judge(tools, m, folder) if digests_after is not None else None)
-    by = by or tests_judge(tools, folder, tests[first:]) or scripts_judge(tools, m, folder / "mutant.o", scripts)
-    return ("killed", by) if by else ("survived", f"{len(tests)} tests and {len(scripts)} scripts pass")
+class Judge:
+    """By tests of the coverage map or near the file, then by digests, which are dear: they are asked of the first that survives."""
+
+    def __init__(self, tools, paths, o):
+        self.tools, self.paths, self.workers = tools, paths, o.jobs
+        self.units = Probe(tools, near_tests(tools, paths), paths, o.jobs) if o.near and not o.digests else None
+        self.asks, self.digests, self.lock = not o.tests, None, threading.Lock()
+
+    def of_digests(self):
+        with self.lock:
+            if not self.digests:
+                self.digests = Probe(self.tools, digests(self.paths), self.paths, self.workers)
+            return self.digests
+
+    def verdict(self, m, folder, tests, scripts):
+        """(verdict, by what). tests: by the coverage map."""
+        by, n, digests = tests_judge(self.tools, folder, tests), len(tests), []
+        if not by and self.units:
+            things = self.units.covering(m)
+            by, n = self.units.judge(folder, things), n + len(things)
+        if not by and self.asks:
+            digests = self.of_digests().covering(m)
+            by = self.digests.judge(folder, digests)
+        by = by or scripts_judge(self.tools, m, folder / "mutant.o", scripts)
+        return ("killed", by) if by else ("survived", f"{n} tests, {len(digests)} digests and {len(scripts)} scripts pass")
 
 
 def sample(tools, jobs):
@@ -336,7 +248,7 @@ def sample(tools, jobs):
             folder = pathlib.Path(folder)
             if not tools.build(known[key][0], folder):
                 return "does not compile", pair
-            return judge(tools, known[key][0], folder, [test])[0], pair
+            return "killed" if tests_judge(tools, folder, [test]) else "survived", pair
 
     bad = 0
     with ThreadPoolExecutor(jobs) as pool:
@@ -403,10 +315,12 @@ def main():
     p.add_argument("--only", help="FILE:LINE: every mutant of that line")
     p.add_argument("--near", action="store_true", help="by unit tests of the file and its folder, without a coverage map: cheap")
     p.add_argument("--digests", action="store_true", help="with --near: by digests alone, what unit tests let pass")
+    p.add_argument("--tests", action="store_true", help="with --near: by tests alone, without digests")
     p.add_argument("--wider", action="store_true", help="end-to-end scripts for what the others let pass (slow)")
     p.add_argument("--again", metavar="FILE", help="an earlier output: what survived there is tried again, what was killed counts")
     p.add_argument("--sample", action="store_true", help="those of sample.txt, each with its test: make check runs it")
     o = p.parse_args()
+    children.stop_cleanly(pathlib.Path(BUILD, "mutants"))
     if o.sample:
         return 1 if sample(Tools(), o.jobs) else 0
     verdicts, gone = [], 0
@@ -426,29 +340,34 @@ def main():
     covered = None if o.near else coverage.load(o.jobs)
     scripts = coverage.load_scripts(o.jobs) if o.wider else None
     lock = threading.Lock()
-    known_digests()
+    mutants = compiled(tools, mutants, o.n, o.jobs)
+    paths = sorted({m.path for m, _ in mutants})
+    judge = Judge(tools, paths, o)
+    seconds = []
 
     def one(pair):
         m, folder = pair
-        tests = near(tools, m.path) if o.near else covered.tests_of(m.path, m.line, m.text)
+        began = time.monotonic()
+        tests = [] if o.near else covered.tests_of(m.path, m.line, m.text)
         tests = tests[:UNITS_MAX] + [t for t in tests[UNITS_MAX:] if ":" in t]
         tests += [t for p, more in BESIDE.items() if m.path.startswith(p) for t in more if t not in tests]
         if m.key() in same:
             verdict, by = "equivalent", same[m.key()]
         else:
             wider = scripts.tests_of(m.path, m.line, m.text)[:SCRIPTS_MAX] if scripts else ()
-            first = len(direct(tools, m.path)) if o.near else len(tests)
-            verdict, by = judge(tools, m, folder, [] if o.digests else tests, wider, 0 if o.digests else first)
+            verdict, by = judge.verdict(m, folder, [] if o.digests else tests, wider)
+        seconds.append(time.monotonic() - began)
         shutil.rmtree(folder, ignore_errors=True)
         with lock:
             verdicts.append((m, verdict))
             print(f"{verdict:<10} {m.name()} {m.operator}: {m.change()}  [{by}]", flush=True)
 
     with ThreadPoolExecutor(o.jobs) as pool:
-        list(pool.map(one, compiled(tools, mutants, o.n, o.jobs)))
+        list(pool.map(one, mutants))
     share = report(verdicts)
     more = f", {gone} whose code is gone" if gone else ""
-    print(f"\n{len(verdicts)} mutants{'' if o.again else f' of seed {o.seed}'}{more}: {share:.1f} % killed")
+    of = "" if o.again or o.only else f" of seed {o.seed}"
+    print(f"\n{len(verdicts)} mutants{of}{more}: {share:.1f} % killed, {sum(seconds) / max(1, len(seconds)):.0f} s each")
     return 0 if share >= o.goal else 1
 
 
