@@ -338,12 +338,17 @@ static void want_all(const int *ends, int k, struct lines *out)
 
 /* --- what is kept --- */
 
+/* The first one in it, behind the algorithm of a digest; -1: none. */
 static int number_in(const char *text)
 {
-	const char *digits = text ? strpbrk(text, "0123456789") : NULL;
-	if (text && !strncmp(text, "sha256:", 7))
-		digits = strpbrk(text + 7, "0123456789");
-	return digits ? (int)strtol(digits, NULL, 10) : -1;
+	struct str rest = str_of(text ? text : "");
+	int n = -1;
+	if (str_has_prefix(rest, STR("sha256:")))
+		rest = str_skip(rest, 7);
+	for (size_t i = 0; i < rest.len && (n < 0 || char_is_digit(rest.ptr[i])); i++)
+		if (char_is_digit(rest.ptr[i]))
+			n = (n < 0 ? 0 : 10 * n) + rest.ptr[i] - '0';
+	return n;
 }
 
 static int index_of(const struct obj *seq_of, const char *path)
