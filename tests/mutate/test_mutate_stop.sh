@@ -46,3 +46,4 @@ children.run(["sh", "-c", "sleep 1000 & echo $$ $! >pids.new && mv pids.new pids
 print("1..2")
 sys.exit(bad)
 EOF
+# it prints its plan, 1..N
