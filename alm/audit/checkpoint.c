@@ -149,7 +149,7 @@ static bool signed_by(struct str lines, const char *origin, const unsigned char 
 {
 	bool found = false;
 	struct str line, name, base64;
-	if (!lines.len || lines.ptr[lines.len - 1] != '\n')
+	if (!str_has_suffix(lines, STR("\n")))
 		return false;
 	while (str_next_line(&lines, &line)) {
 		unsigned char sig[ID_BYTES + SIG_BYTES];

@@ -258,6 +258,30 @@ static void test_audit_gap__a_foreign_note_is_told(void **state)
 	}
 }
 
+/* The old log goes and the new one begins at once: where no transaction can begin all stays as it is. */
+static void test_audit_gap__what_cannot_begin_changes_nothing(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct gap_result r;
+	struct world w;
+	int64_t rows = 0;
+	setup(&w, 3);
+	/* opened once, so that nothing is left to be written to the old one */
+	struct audit_config ac = {.db = w.log.db, .loop = &w.log.loop.base, .key_dir = dir};
+	assert_ok(audit_open(&ac, &w.log.audit, &err), &err);
+	audit_close(STEAL(w.log.audit));
+	assert_ok(db_begin(w.log.db, &err), &err);
+	assert_true(take_gap(&w, &r, &err) < 0);
+	assert_null(r.archive);
+	assert_ok(db_commit(w.log.db, &err), &err);
+	assert_ok(db_number(w.log.db, "SELECT count(*) FROM audit", NULL, &rows, &err), &err);
+	assert_int_equal(rows, ROWS + 1);
+	assert_int_equal(take_gap(&w, &r, &err), 0);
+	assert_int_equal(r.rows, ROWS + 1);
+	teardown(&w, &r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -265,6 +289,7 @@ int main(void)
 		cmocka_unit_test(test_audit_gap__the_new_log_goes_on_where_the_objects_are),
 		cmocka_unit_test(test_audit_gap__the_largest_that_is_remembered),
 		cmocka_unit_test(test_audit_gap__a_foreign_note_is_told),
+		cmocka_unit_test(test_audit_gap__what_cannot_begin_changes_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
