@@ -294,7 +294,7 @@ static void skip_word(struct lexer *l)
 		while (l->pos < l->input.len && is_word_char(l->input.ptr[l->pos]))
 			l->pos++;
 		uint32_t r = peek(l);
-		if (r < 0x80 || r == RUNE_EOF || !rune_is_alnum(r))
+		if (r < 0x80 || !rune_is_alnum(r)) /* nor is RUNE_EOF */
 			return;
 		next(l);
 	}

@@ -49,7 +49,7 @@ static unsigned mode_of(const char *path)
 	return st.st_mode & 07777u;
 }
 
-enum form { PLAIN, LINK, HARD_LINK, PIPE, FOLDER };
+enum form { PLAIN, LINK, HARD_LINK, PIPE, FOLDER, SOCKET };
 
 static void put(const struct fixture *f, const char *name, enum form form, unsigned mode)
 {
@@ -64,9 +64,12 @@ static void put(const struct fixture *f, const char *name, enum form form, unsig
 		assert_int_equal(symlink(other, path), 0);
 	else if (form == HARD_LINK)
 		assert_int_equal(link(other, path), 0);
-	if (form == PIPE || form == FOLDER) {
+	if (form >= PIPE) {
 		assert_int_equal(unlink(path), 0);
-		assert_int_equal(form == PIPE ? mkfifo(path, 0600) : mkdir(path, 0700), 0);
+		assert_int_equal(form == PIPE     ? mkfifo(path, 0600)
+				 : form == FOLDER ? mkdir(path, 0700)
+						  : mknod(path, S_IFSOCK | 0600, 0),
+				 0);
 	}
 	if (form != LINK)
 		assert_int_equal(chmod(path, mode), 0);
@@ -94,6 +97,7 @@ static const struct {
 	{"token", HARD_LINK, 0600, 0600, " has a second name somewhere (hard link): rm "},
 	{"token", PIPE, 0600, 0600, " is no regular file: rm "},
 	{"token", FOLDER, 0700, 0700, " is no regular file: rm "},
+	{"token", SOCKET, 0600, 0600, ": No such device or address"}, /* it cannot be opened */
 	/* of its owner alone */
 	{"notes.txt", PLAIN, 0666, 0666, NULL},
 	{"my-token", PLAIN, 0644, 0644, NULL},
@@ -113,7 +117,8 @@ static void test_data_dir__each_file_that_alm_reads_is_its_own(void **state)
 		int r = data_dir_check(f->data, &f->err);
 		(void)snprintf(want, sizeof(want), "data folder: %s%s", path,
 			       cases[i].why ? cases[i].why : "");
-		if (r != (cases[i].why ? -E_FORBIDDEN : 0) ||
+		int code = cases[i].form == SOCKET ? E_IO : E_FORBIDDEN;
+		if (r != (cases[i].why ? -code : 0) ||
 		    (r < 0 && !cstr_has_prefix(f->err.msg, want)))
 			fail_msg("%zu %s: %d %s", i, path, r, f->err.msg);
 		assert_int_equal(mode_of(path), cases[i].then);

@@ -235,6 +235,40 @@ static void test_own_ca__stays_when_another_cannot_be_written(void **state)
 	assert_non_null(f->ca.now.key);
 }
 
+/* From the instant when it begins to the one when it ends, that one left out; what it signs does not outlive it. */
+static void test_own_ca__signs_as_long_as_it_is_valid(void **state)
+{
+	struct fixture *f = *state;
+	int64_t from = 0, until = 0, began = 0, ends = 0;
+	CLEANUP(xfreep) char *ca = NULL, *ca_key = NULL;
+	assert_ok(tls_ca_new(f->loop, "x-ca", &ca, &ca_key, &f->err), &f->err);
+	assert_ok(tls_lifetime(ca, &from, &until, &f->err), &f->err);
+	const struct {
+		int64_t at;
+		const char *why;
+	} cases[] = {{from - 1, "the CA begins "},
+		     {from, NULL},
+		     {from + 1, NULL},
+		     {until - NS_PER_S, NULL},
+		     {until - 1, NULL},
+		     {until, "the CA has ended "},
+		     {until + 1, "the CA has ended "}};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		CLEANUP(xfreep) char *cert = NULL, *key = NULL;
+		static const char *const names[] = {"localhost"};
+		f->err = ERROR_INIT;
+		loop_fake_step(f->loop, cases[i].at - loop_now(f->loop));
+		int r = tls_serving_new(f->loop, ca, ca_key, names, 1, &cert, &key, &f->err);
+		assert_int_equal(r < 0, cases[i].why != NULL);
+		if (r < 0 && !strstr(f->err.msg, cases[i].why))
+			fail_msg("case %zu: %s", i, f->err.msg);
+		if (r < 0)
+			continue;
+		assert_ok(tls_lifetime(cert, &began, &ends, &f->err), &f->err);
+		assert_true(began <= cases[i].at && ends <= until);
+	}
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -242,6 +276,7 @@ int main(void)
 		TEST(test_own_ca__is_made_once_and_kept),
 		TEST(test_own_ca__is_due_when_a_third_of_its_life_is_left),
 		TEST(test_own_ca__signs_nothing_on_its_last_day),
+		TEST(test_own_ca__signs_as_long_as_it_is_valid),
 		TEST(test_own_ca__what_cannot_be_read_is_not_replaced),
 		TEST(test_own_ca__another_stands_beside_it_until_the_switch),
 		TEST(test_own_ca__a_switch_that_was_killed_is_ended),
