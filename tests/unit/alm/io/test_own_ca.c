@@ -246,13 +246,10 @@ static void test_own_ca__signs_as_long_as_it_is_valid(void **state)
 	const struct {
 		int64_t at;
 		const char *why;
-	} cases[] = {{from - 1, "the CA begins "},
-		     {from, NULL},
-		     {from + 1, NULL},
-		     {until - NS_PER_S, NULL},
-		     {until - 1, NULL},
-		     {until, "the CA has ended "},
-		     {until + 1, "the CA has ended "}};
+	} cases[] = {
+		{from - 1, "the CA begins "},    {from, NULL},      {from + 1, NULL},
+		{until - NS_PER_S, NULL},        {until - 1, NULL}, {until, "the CA has ended "},
+		{until + 1, "the CA has ended "}};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		CLEANUP(xfreep) char *cert = NULL, *key = NULL;
 		static const char *const names[] = {"localhost"};
