@@ -405,6 +405,8 @@ void admit_default(struct mutation *m)
 		autoscaler_default_v1(m->after);
 		if (m->is_status) { /* what v1 has no field for is there before owners are told */
 			autoscaler_from_v1(m->after);
+			m->metrics = obj_keep(m->r->arena,
+					      obj_ref(obj_path(m->after, "status.currentMetrics")));
 			autoscaler_to_v1(m->after);
 		}
 	} else if (!(m->kind->flags & KIND_CUSTOM) && m->after)

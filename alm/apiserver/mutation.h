@@ -49,10 +49,12 @@ struct mutation {
 	bool is_ordered;                /* a JSON patch: its values are read as they were written */
 	struct stated stated;           /* of is_apply */
 	bool is_bare, is_unconditional; /* a PUT that states no uid, no revision */
-	const char *too_large;          /* an annotation that is not read; NULL: none */
-	bool by_webhook;                /* after is what one, or a policy, made of it */
-	bool keep_managers;             /* after has its managedFields already (apply) */
-	bool whole; /* status comes with the object, of the server's own writers alone */
+	const struct obj *
+		metrics; /* that a status of autoscaling/v1 stands for; NULL: none. Its annotation has more */
+	const char *too_large; /* an annotation that is not read; NULL: none */
+	bool by_webhook;       /* after is what one, or a policy, made of it */
+	bool keep_managers;    /* after has its managedFields already (apply) */
+	bool whole;            /* status comes with the object, of the server's own writers alone */
 	/* The outcome: text is borrowed until the next write; unchanged: nothing was stored. */
 	struct text *text;
 	bool created, removed, unchanged;

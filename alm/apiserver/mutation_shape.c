@@ -274,6 +274,8 @@ void mutation_to_storage(const struct mutation *m, struct obj *o)
 	convert_to_storage(m->kind, o);
 	if (!autoscaler_is_v1(m->kind))
 		return;
+	if (m->metrics)
+		obj_set_path(o, "status.currentMetrics", obj_ref(m->metrics));
 	defaults_set(o, m->resource->group, m->resource->plural);
 	if (m->is_status || m->whole)
 		return;
