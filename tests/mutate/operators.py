@@ -188,7 +188,8 @@ class Mutants:
         end = i
         while self.t[end].text not in (",", "}"):
             end = self.partner.get(end, end) + 1 if self.t[end].text in OPEN else end + 1
-        if self.t[i + 2].text == "=":
+        zero = end == i + 4 and self.t[i + 3].text in ("0", "false", "NULL")  # as one that is left out
+        if self.t[i + 2].text == "=" and not zero:
             self.add(i, end + (self.t[end].text == ","), "", "lose a field")
 
 

@@ -144,62 +144,57 @@ static int64_t count(struct fixture *f, const char *sql)
 	return n;
 }
 
+/* An answer, and what the log makes of it. */
+static const struct {
+	int64_t cosigned; /* remembered before */
+	int n_answers, n_requests;
+	struct answer answers[2];
+	int64_t old[2];
+	bool kept;
+	int failing;
+	const char *why; /* of a log that is read-only */
+} cases[] = {
+	{0, 1, 1, {{200, COSIGNATURE}}, {0}, true, 0, NULL},
+	{7, 1, 1, {{200, COSIGNATURE}}, {7}, true, 0, NULL},
+	/* as one that has cosigned all of it, or more than this log has: from the beginning */
+	{ROWS + 1, 1, 1, {{200, COSIGNATURE}}, {ROWS + 1}, true, 0, NULL},
+	{ROWS + 2, 1, 1, {{200, COSIGNATURE}}, {0}, true, 0, NULL},
+	/* it remembers another size: once more from there */
+	{7, 2, 2, {{409, "9\n"}, {200, COSIGNATURE}}, {7, 9}, true, 0, NULL},
+	{7, 2, 2, {{409, "0\n"}, {200, COSIGNATURE}}, {7, 0}, true, 0, NULL},
+	{7, 2, 2, {{409, "21\n"}, {200, COSIGNATURE}}, {7, 21}, true, 0, NULL},
+	{7, 2, 2, {{409, "9\n"}, {409, "10\n"}}, {7, 9}, false, E_CONFLICT, NULL},
+	{7, 1, 1, {{409, ""}}, {7}, false, E_CORRUPT, NULL},
+	{7, 1, 1, {{409, "-1\n"}}, {7}, false, E_CORRUPT, NULL},
+	{7, 1, 1, {{409, "nine\n"}}, {7}, false, E_CORRUPT, NULL},
+	/* more than there is, or the same size and not from there */
+	{7,
+	 1,
+	 1,
+	 {{409, "22\n"}},
+	 {7},
+	 false,
+	 0,
+	 " remembers 22 records, and the database has fewer"},
+	{7,
+	 1,
+	 1,
+	 {{409, "7\n"}},
+	 {7},
+	 false,
+	 0,
+	 " remembers 7 records, and the database has others"},
+	{7, 1, 1, {{422, ""}}, {7}, false, 0, " remembers 7 records, and the database has others"},
+	{7, 1, 1, {{403, ""}}, {7}, false, E_FORBIDDEN, NULL},
+	{7, 1, 1, {{404, ""}}, {7}, false, E_FORBIDDEN, NULL},
+	{7, 1, 1, {{500, ""}}, {7}, false, E_UNAVAILABLE, NULL},
+	{7, 1, 1, {{204, ""}}, {7}, false, E_UNAVAILABLE, NULL},
+};
+
 /* What becomes of each answer: cosigned, failing (of which code), or a log that is read-only. */
 static void test_anchor_witness__every_answer(void **state)
 {
 	(void)state;
-	static const struct {
-		int64_t cosigned; /* remembered before */
-		int n_answers, n_requests;
-		struct answer answers[2];
-		int64_t old[2];
-		bool kept;
-		int failing;
-		const char *why; /* of a log that is read-only */
-	} cases[] = {
-		{0, 1, 1, {{200, COSIGNATURE}}, {0}, true, 0, NULL},
-		{7, 1, 1, {{200, COSIGNATURE}}, {7}, true, 0, NULL},
-		/* as one that has cosigned all of it, or more than this log has: from the beginning */
-		{ROWS + 1, 1, 1, {{200, COSIGNATURE}}, {ROWS + 1}, true, 0, NULL},
-		{ROWS + 2, 1, 1, {{200, COSIGNATURE}}, {0}, true, 0, NULL},
-		/* it remembers another size: once more from there */
-		{7, 2, 2, {{409, "9\n"}, {200, COSIGNATURE}}, {7, 9}, true, 0, NULL},
-		{7, 2, 2, {{409, "0\n"}, {200, COSIGNATURE}}, {7, 0}, true, 0, NULL},
-		{7, 2, 2, {{409, "21\n"}, {200, COSIGNATURE}}, {7, 21}, true, 0, NULL},
-		{7, 2, 2, {{409, "9\n"}, {409, "10\n"}}, {7, 9}, false, E_CONFLICT, NULL},
-		{7, 1, 1, {{409, ""}}, {7}, false, E_CORRUPT, NULL},
-		{7, 1, 1, {{409, "-1\n"}}, {7}, false, E_CORRUPT, NULL},
-		{7, 1, 1, {{409, "nine\n"}}, {7}, false, E_CORRUPT, NULL},
-		/* more than there is, or the same size and not from there */
-		{7,
-		 1,
-		 1,
-		 {{409, "22\n"}},
-		 {7},
-		 false,
-		 0,
-		 " remembers 22 records, and the database has fewer"},
-		{7,
-		 1,
-		 1,
-		 {{409, "7\n"}},
-		 {7},
-		 false,
-		 0,
-		 " remembers 7 records, and the database has others"},
-		{7,
-		 1,
-		 1,
-		 {{422, ""}},
-		 {7},
-		 false,
-		 0,
-		 " remembers 7 records, and the database has others"},
-		{7, 1, 1, {{403, ""}}, {7}, false, E_FORBIDDEN, NULL},
-		{7, 1, 1, {{404, ""}}, {7}, false, E_FORBIDDEN, NULL},
-		{7, 1, 1, {{500, ""}}, {7}, false, E_UNAVAILABLE, NULL},
-		{7, 1, 1, {{204, ""}}, {7}, false, E_UNAVAILABLE, NULL},
-	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct fixture f;
 		begin(&f, cases[i].answers, cases[i].n_answers, cases[i].cosigned, "/w");

@@ -6,7 +6,6 @@
 
 #include "alm/audit/audit.h"
 #include "alm/audit/checkpoint.h"
-#include "alm/audit/export.h"
 #include "alm/audit/log.h"
 #include "alm/audit/record.h"
 #include "alm/audit/verify.h"
@@ -136,29 +135,6 @@ static void test_audit__notes_are_refused_after_any_change(void **state)
 							   vkey, &c, &err),
 					 -E_ALTERED);
 		}
-}
-
-/* Each beginning of it, too, and it with more behind it. */
-static void test_audit__a_note_is_whole(void **state)
-{
-	(void)state;
-	struct error err = ERROR_INIT;
-	struct checkpoint c;
-	static const char *const more[] = {"x", "x\n", "\n", "\xe2\x80\x94 x\n",
-					   "\xe2\x80\x94 alm.example/prod x"};
-	static const char *const fine[] = {"\xe2\x80\x94 x y\n", "\xe2\x80\x94 witness AAAA\n",
-					   "\xe2\x80\x94 alm.example/prod x\n"};
-	for (size_t n = 0; n + 1 < sizeof(note); n++)
-		assert_int_equal(checkpoint_verify(str_n(note, n), ORIGIN, vkey, &c, &err),
-				 -E_ALTERED);
-	for (size_t i = 0; i < ARRAY_LEN(more) + ARRAY_LEN(fine); i++) {
-		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-		bool is_fine = i >= ARRAY_LEN(more);
-		strbuf_addf(&b, "%s%s", note, is_fine ? fine[i - ARRAY_LEN(more)] : more[i]);
-		int r = checkpoint_verify(strbuf_str(&b), ORIGIN, vkey, &c, &err);
-		if (r != (is_fine ? 0 : -E_ALTERED))
-			fail_msg("line %zu behind the note: %d", i, r);
-	}
 }
 
 /* MTH of RFC 6962 2.1, by its definition. */
@@ -648,142 +624,6 @@ static void test_audit__members_are_sorted_however_many(void **state)
 	}
 }
 
-/* What an entry must have, and what it must not. */
-static void test_audit__what_is_no_entry_is_refused(void **state)
-{
-	(void)state;
-	static const char op64[] =
-		"0123456789012345678901234567890123456789012345678901234567890123";
-	static const char op65[] =
-		"01234567890123456789012345678901234567890123456789012345678901234";
-	static const struct {
-		struct audit_row row;
-		int code;
-	} cases[] = {
-		{{.type = "T", .reason = "R"}, 0},
-		{{.type = NULL, .reason = "R"}, E_INVALID},
-		{{.type = "", .reason = "R"}, E_INVALID},
-		{{.type = "T", .reason = NULL}, E_INVALID},
-		{{.type = "T", .reason = ""}, E_INVALID},
-		{{.type = "T", .reason = "R", .op = op64}, 0},
-		{{.type = "T", .reason = "R", .op = op65}, E_LIMIT},
-		{{.type = "T", .reason = "R", .cause = -1}, E_INVALID},
-		{{.type = "T", .reason = "R", .cause = 1}, 0},
-		{{.type = "T", .reason = "R", .cause = 100}, E_INVALID},
-		{{.type = "T", .reason = "R", .transition_seq = 1}, E_INVALID},
-		{{.type = "T", .reason = "R", .transition_seq = 1, .subject = {.uid = ""}},
-		 E_INVALID},
-		{{.type = "Transition",
-		  .reason = "R",
-		  .transition_seq = 1,
-		  .subject = {.uid = "u"}},
-		 0},
-	};
-	struct audit_log l;
-	audit_log_open(&l, ":memory:", NULL);
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		struct error err = ERROR_INIT;
-		int64_t seq = -7, before = audit_last_seq(l.audit);
-		int r = audit_append_now(l.audit, &cases[i].row, &seq, &err);
-		if (r != -cases[i].code || audit_last_seq(l.audit) != before + !cases[i].code ||
-		    seq != (cases[i].code ? -7 : before + 1))
-			fail_msg("case %zu: %d %s", i, r, err.msg);
-	}
-	/* The one that is next may be no cause yet. */
-	struct error err = ERROR_INIT;
-	int64_t seq, next = audit_last_seq(l.audit) + 1;
-	struct audit_row row = {.type = "T", .reason = "R", .cause = next};
-	assert_int_equal(audit_append_now(l.audit, &row, &seq, &err), -E_INVALID);
-	row.cause--;
-	assert_ok(audit_append_now(l.audit, &row, &seq, &err), &err);
-	audit_log_assert_intact(&l);
-	audit_log_close(&l);
-}
-
-static int64_t number_of(struct audit_log *l, const char *sql)
-{
-	struct error err = ERROR_INIT;
-	int64_t n = -1;
-	assert_ok(db_number(l->db, sql, NULL, &n, &err), &err);
-	return n;
-}
-
-/* The same bytes are one blob, named once by the entry behind them, as are those of a text in parts. */
-static void test_audit__an_entry_names_each_blob_once(void **state)
-{
-	(void)state;
-	struct audit_log l;
-	struct error err = ERROR_INIT;
-	char digest[SHA256_HEX];
-	int64_t seq;
-	audit_log_open(&l, ":memory:", NULL);
-	int64_t names_before = number_of(&l, "SELECT count(*) FROM audit_ref");
-	int64_t blobs_before = number_of(&l, "SELECT count(*) FROM audit_blob");
-	for (int entry = 0; entry < 2; entry++) {
-		static const char *const texts[] = {"a", "b", "a", "a", "b", ""};
-		CLEANUP(obj_unrefp) struct obj *o = NULL, *body = obj_map(), *list = obj_list();
-		const struct audit_row row = {.type = "Observe", .reason = "Seen", .body = body};
-		obj_set(body, "list", obj_ref(list));
-		assert_ok(db_begin(l.db, &err), &err);
-		for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-			assert_ok(audit_blob_put(l.audit, str_of(texts[i]), digest, &err), &err);
-			obj_append(list, obj_stringf("sha256:%s", digest));
-		}
-		assert_ok(audit_append(l.audit, &row, &seq, &err), &err);
-		assert_ok(db_commit(l.db, &err), &err);
-		audit_committed(l.audit);
-		assert_ok(audit_row_get(l.audit, seq, &o, &err), &err);
-		assert_int_equal(obj_i64(o, "body.blobs", 0), 3);
-		assert_int_equal(number_of(&l, "SELECT count(*) FROM audit_ref"),
-				 names_before + 3 * (entry + 1));
-		assert_int_equal(number_of(&l, "SELECT count(*) FROM audit_blob"),
-				 blobs_before + 3);
-	}
-	audit_log_assert_intact(&l);
-	audit_log_close(&l);
-}
-
-static void print_entry(struct db *d, int64_t seq, struct strbuf *b)
-{
-	struct error err = ERROR_INIT;
-	struct stmt *s;
-	struct record rec;
-	assert_ok(log_range(d, seq - 1, seq, &s, &err), &err);
-	assert_int_equal(stmt_step(s, &err), 1);
-	log_record(s, &rec);
-	record_print(&rec, b);
-	stmt_reset(s);
-}
-
-/* An entry that was read as an object, as AuditRecords are, is the same one in a log of its own. */
-static void test_audit__an_entry_is_the_same_from_its_object(void **state)
-{
-	(void)state;
-	struct audit_log l, other;
-	struct error err = ERROR_INIT;
-	audit_log_open(&l, ":memory:", NULL);
-	audit_log_fill(&l, 40, 8);
-	audit_log_open(&other, ":memory:", NULL);
-	/* without its own rows, and what guards them */
-	assert_ok(db_exec(other.db,
-			  "DROP TRIGGER audit_delete; DROP TRIGGER audit_ref_delete;"
-			  "DELETE FROM audit_ref; DELETE FROM audit",
-			  &err),
-		  &err);
-	for (int64_t seq = 1; seq <= audit_last_seq(l.audit); seq++) {
-		CLEANUP(obj_unrefp) struct obj *o = NULL;
-		CLEANUP(strbuf_release) struct strbuf a = STRBUF_INIT(1 << 18);
-		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 18);
-		assert_ok(audit_row_get(l.audit, seq, &o, &err), &err);
-		assert_ok(export_add_object(other.db, o, &err), &err);
-		print_entry(l.db, seq, &a);
-		print_entry(other.db, seq, &b);
-		assert_string_equal(a.buf, b.buf);
-	}
-	audit_log_close(&other);
-	audit_log_close(&l);
-}
-
 /* What was put is read by its digest, and nothing by anything else. */
 static void test_audit__blobs_are_read_by_their_digest(void **state)
 {
@@ -814,10 +654,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit__vectors_hold),
-		cmocka_unit_test(test_audit__a_note_is_whole),
-		cmocka_unit_test(test_audit__what_is_no_entry_is_refused),
-		cmocka_unit_test(test_audit__an_entry_names_each_blob_once),
-		cmocka_unit_test(test_audit__an_entry_is_the_same_from_its_object),
 		cmocka_unit_test(test_audit__blobs_are_read_by_their_digest),
 		cmocka_unit_test(test_audit__notes_are_refused_after_any_change),
 		cmocka_unit_test(test_audit__tree_equals_the_naive_one),

@@ -83,10 +83,33 @@ static void test_tiles__nothing_else(void **state)
 			fail_msg("%s was answered", paths[i]);
 }
 
+/* Its length would not fit in front of it: such a bundle is an error, and what is beside it is given. */
+static void test_tiles__a_record_too_long_for_a_bundle(void **state)
+{
+	(void)state;
+	enum { ACTOR = 8000, MESSAGE = 60000 };
+	struct error err = ERROR_INIT;
+	int64_t seq;
+	CLEANUP(xfreep) char *actor = xcalloc(ACTOR + 1, 1), *message = xcalloc(MESSAGE + 1, 1);
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	memset(actor, 'a', ACTOR);
+	memset(message, 'm', MESSAGE);
+	obj_set_str(body, "message", message);
+	struct audit_row row = {.type = "Write", .reason = "Created", .actor = actor, .body = body};
+	assert_ok(audit_append_now(l.audit, &row, &seq, &err), &err);
+	assert_int_equal(seq, 301);
+	assert_ok(db_exec(l.db, "INSERT INTO audit_checkpoint VALUES (301, 'note')", &err), &err);
+	assert_int_equal(bytes_of("tile/entries/001.p/45"), -E_LIMIT);
+	assert_true(bytes_of("tile/entries/001.p/44") > 0);
+	assert_int_equal(bytes_of("tile/0/001.p/45"), 45 * SHA256_BYTES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_tiles__full_and_partial_ones, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tiles__a_record_too_long_for_a_bundle, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_tiles__nothing_else, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
