@@ -11,6 +11,7 @@
 #include "alm/apiserver/auth/refusals.h"
 #include "alm/apiserver/converting.h"
 #include "alm/apiserver/core.h"
+#include "alm/apiserver/embedded.h"
 #include "alm/apiserver/kinds/builtin_check.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/crd.h"
@@ -194,6 +195,8 @@ int mutation_validate(struct mutation *m, struct error *err)
 			schema_validate_at(schema_property(m->kind->schema, "status"), "status",
 					   obj_get(m->after, "status"), e);
 		scale_check(m->kind, m->after, m->is_status, e);
+		if (!m->is_status)
+			embedded_check(m->kind->schema, m->after, e);
 		schema_validate_rules(m->kind->schema, m->after, m->before, e);
 	}
 	if (e->n == 0) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "alm/apiserver/converting.h"
+#include "alm/apiserver/embedded.h"
 #include "alm/apiserver/kinds/autoscale.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/defaults.h"
@@ -221,7 +222,8 @@ int mutation_shape(struct mutation *m, struct error *err)
 	if (m->kind->schema)
 		schema_prune(m->kind->schema, m->after, unknown_field, m);
 	if ((custom ? object_meta_coerce(m->after, m->is_apply, unknown_field, m, &inner)
-		    : shape_builtin(m, &inner)) < 0)
+		    : shape_builtin(m, &inner)) < 0 ||
+	    (custom && embedded_coerce(m->kind->schema, m->after, m->is_apply, &inner) < 0))
 		return cannot_handle(m, inner.msg, err);
 	if (m->kind->schema && !schema_default(m->kind->schema, m->after))
 		return store_too_large(err);

@@ -54,7 +54,8 @@ static void unknown_in_meta(void *arg, const char *path)
 	const struct decode *d = arg;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_addf(&b, "metadata.%s", path);
-	d->unknown(d->arg, b.buf);
+	if (d->unknown)
+		d->unknown(d->arg, b.buf);
 }
 
 /* What a field alone is not read with goes. */
@@ -77,8 +78,7 @@ int object_meta_coerce(struct obj *o, bool drop, void (*unknown)(void *arg, cons
 	struct decode d = {unknown, arg};
 	if (meta && obj_type(meta) != OBJ_MAP && obj_type(meta) != OBJ_NULL)
 		return error_set(err, E_BADREQUEST,
-				 "json: cannot unmarshal %s into Go struct field .metadata of type "
-				 "v1.ObjectMeta",
+				 "json: cannot unmarshal %s into Go value of type v1.ObjectMeta",
 				 json_name(meta));
 	if (obj_type(meta) != OBJ_MAP) {
 		obj_set(o, "metadata", obj_map());

@@ -203,7 +203,8 @@ void object_meta_validate(const struct kind *k, const struct obj *o, const struc
 	if (how == KIND_META_NONE)
 		return;
 	for (int i = 0; i < 3; i++) {
-		if ((i == 1 && how == KIND_META_FIRST) || (i == 2 && how == KIND_META_LAST))
+		if ((i == 1 && how == KIND_META_FIRST && !(k->flags & KIND_META_TOGETHER)) ||
+		    (i == 2 && how == KIND_META_LAST))
 			*ret_again = e->n;
 		if ((i == 0 && first) || (i == 2 && last) || (i == 1 && alone && last))
 			check_whole(k, o, e);

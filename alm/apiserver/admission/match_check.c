@@ -80,7 +80,8 @@ static void check_resources(const struct obj *list, const char *path, struct fie
 		if (!*item)
 			required(e, arena_fmt(e->arena, "%s[%zu]", path, i));
 		all |= strcmp(item, "*/*") == 0;
-		plain |= !strchr(item, '/') && strcmp(item, "*") != 0 && *item;
+		if (*item && !strchr(item, '/')) /* the last one counts there */
+			plain = strcmp(item, "*") != 0;
 		check_covered(list, i, path, e);
 	}
 	if (all && obj_len(list) > 1)

@@ -445,7 +445,7 @@ void crd_validate_status(const struct obj *o, const struct obj *before, struct f
 void crd_validate(const struct obj *o, const struct obj *before, struct field_errors *e)
 {
 	if (!before)
-		check_wanted_name(e, o,
+		check_wanted_name(e, o, false,
 				  arena_fmt(e->arena, "%s.%s", check_text(o, "spec.names.plural"),
 					    check_text(o, "spec.group")),
 				  "must be spec.names.plural+\".\"+spec.group");

@@ -370,7 +370,7 @@ void check_api_service(struct field_errors *e, const struct obj *o)
 	bool insecure = obj_flag(o, "spec.insecureSkipTLSVerify", false);
 	bool has_bundle = obj_as_str(bundle).len;
 	int64_t n = 443;
-	check_wanted_name(e, o, name,
+	check_wanted_name(e, o, true, name,
 			  arena_fmt(e->arena, "must be `spec.version+\".\"+spec.group`: %s",
 				    check_quoted(e, name)));
 	if (!*group && strcmp(version, "v1") != 0)

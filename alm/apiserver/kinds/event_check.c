@@ -123,7 +123,9 @@ static void check_same(const struct event *v, const struct obj *before)
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
 		const struct obj *is = obj_get(v->o, fields[i][1]);
 		bool is_text = is || obj_type(obj_get(before, fields[i][1])) == OBJ_STRING;
-		if (same(is, obj_get(before, fields[i][1])))
+		const struct obj *was = obj_get(before, fields[i][1]);
+		bool comes = strcmp(fields[i][0], "related") == 0 && !is != !was; /* a pointer */
+		if (same(is, was) && !comes)
 			continue;
 		if (!is && is_text && !strstr(fields[i][0], "Time"))
 			check_invalid_text(v->e, fields[i][0], "", "field is immutable");

@@ -313,7 +313,7 @@ void check_by_lower(struct field_errors *e, const char *path, enum name_rule rul
 		check_invalid_text(e, path, rule == NAME_QUALIFIED ? lower : name, all[i]);
 }
 
-void check_wanted_name(struct field_errors *e, const struct obj *o, const char *want,
+void check_wanted_name(struct field_errors *e, const struct obj *o, bool segment, const char *want,
 		       const char *why)
 {
 	static const char *const fields[] = {"metadata.generateName", "metadata.name"};
@@ -323,7 +323,8 @@ void check_wanted_name(struct field_errors *e, const struct obj *o, const char *
 		size_t from = e->n;
 		while (at < from && strcmp(e->items[at].path, fields[i]) == 0)
 			at++;
-		if (!*name || strcmp(name, want) == 0)
+		if (!*name || strcmp(name, want) == 0 ||
+		    (segment && name_fault(NAME_PATH_SEGMENT, str_of(name))))
 			continue;
 		check_invalid_text(e, fields[i], name, why);
 		if (e->n > from)

@@ -75,8 +75,9 @@ void check_text_kept(struct field_errors *e, const char *path, const struct obj 
 /* A name whose letters may be capitals, too. */
 void check_by_lower(struct field_errors *e, const char *path, enum name_rule rule,
 		    const char *name);
-/* The name that the object has to have, and generateName: told behind what else is wrong with each. */
-void check_wanted_name(struct field_errors *e, const struct obj *o, const char *want,
+/* The name that the object has to have, and generateName: told behind what else is wrong with each, but not (segment) of what
+ * can be no name at all. */
+void check_wanted_name(struct field_errors *e, const struct obj *o, bool segment, const char *want,
 		       const char *why);
 /* Of what drives volumes or devices. */
 void check_driver_name(struct field_errors *e, const char *path, const char *name);

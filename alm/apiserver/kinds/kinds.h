@@ -44,7 +44,8 @@ enum kind_flag {
 	KIND_META_LAST = 1 << 13,
 	KIND_META_ALONE = 1 << 14, /* that of a new object only; with LAST twice */
 	KIND_META_NONE = KIND_META_FIRST | KIND_META_LAST | KIND_META_ALONE,
-	KIND_FREE_PREFIX = 1 << 15, /* generateName is not judged as a name */
+	KIND_META_TOGETHER = 1 << 16, /* with FIRST: all of it is before the checks of the kind */
+	KIND_FREE_PREFIX = 1 << 15,   /* generateName is not judged as a name */
 };
 
 struct kind_column {

@@ -185,7 +185,7 @@ static const struct kind builtin[] = {
 	KIND(RBAC_G, "v1", "RoleBinding", "rolebindings", "rolebinding", NONE, NONE, NS | RBAC),
 	KIND(RBAC_G, "v1", "Role", "roles", "role", NONE, NONE, NS | RBAC),
 
-	KIND(DRA, "v1", "DeviceClass", "deviceclasses", "deviceclass", NONE, NONE, CLUS | GEN | UNCOND | FIRST | KIND_FREE_PREFIX),
+	KIND(DRA, "v1", "DeviceClass", "deviceclasses", "deviceclass", NONE, NONE, CLUS | GEN | UNCOND | FIRST | KIND_META_TOGETHER | KIND_FREE_PREFIX),
 	KIND(DRA, "v1", "ResourceClaim", "resourceclaims", "resourceclaim", NONE, NONE, NS | STAT | UNCOND | FIRST),
 	KIND(DRA, "v1", "ResourceClaimTemplate", "resourceclaimtemplates", "resourceclaimtemplate", NONE, NONE, NS | UNCOND | FIRST),
 	KIND(DRA, "v1", "ResourceSlice", "resourceslices", "resourceslice", NONE, NONE, CLUS | GEN | UNCOND),

@@ -58,7 +58,6 @@ static const struct field_rule {
 	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].type", REQUIRED, NULL},
 	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].status", NEEDED, "False True Unknown"},
 	{"certificatesigningrequests.certificates.k8s.io", "status.certificate", CERTIFICATE, NULL},
-	{"csistoragecapacities.storage.k8s.io", "nodeTopology", SELECTOR, NULL},
 	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].hostname", SUBDOMAIN, NULL},
 	{"daemonsets.apps", "spec.minReadySeconds", COUNT, NULL},
 	{"daemonsets.apps", "spec.revisionHistoryLimit", COUNT, NULL},

@@ -99,17 +99,79 @@ static void check_types(struct field_errors *e, const struct obj *o)
 	}
 }
 
+/* Behind what is in brackets or quotes; NULL: it does not end. */
+static const char *quoted_end(const char *p, const char **ret_fault)
+{
+	const char *end = strchr(p + 1, *p == '[' ? ']' : *p);
+	*ret_fault = *p == '[' ? "unterminated array" : "unterminated quoted string";
+	return end ? end + 1 : NULL;
+}
+
+static const char *number_end(const char *p, struct arena *a, const char **ret_fault)
+{
+	const char *end = p + (*p == '+' || *p == '-');
+	double n;
+	while (*end == '.' || char_is_digit(*end))
+		end++;
+	char *text = arena_strndup(a, p, (size_t)(end - p));
+	*ret_fault = arena_fmt(a, "cannot parse number %s", text);
+	return str_parse_double(str_of(text + (*text == '+')), &n) ? end : NULL;
+}
+
+/* Behind the step at p, as Go's parser of JSONPath sees it; NULL: there is none, and why. */
+static const char *step_end(const char *p, struct arena *a, const char **ret_fault)
+{
+	uint32_t rune;
+	if (strchr("[\"'", *p))
+		return quoted_end(p, ret_fault);
+	if (strchr("+-", *p) || char_is_digit(*p))
+		return number_end(p, a, ret_fault);
+	if (char_is_alnum(*p) || strchr("_.", *p) || (*p & 0x80))
+		return p + 1 + strcspn(p + 1, " \t\r\n.,[]$@{}");
+	if (strchr(" @$", *p))
+		return p + 1;
+	if (*p == '}')
+		return p + strlen(p); /* what follows is text */
+	utf8_decode(str_of(p), &rune);
+	*ret_fault =
+		strchr("\r\n", *p)
+			? "unclosed action"
+			: arena_fmt(a, "unrecognized character in action: U+%04X '%c'", rune, *p);
+	return NULL;
+}
+
+static const char *path_fault(const char *p, struct arena *a)
+{
+	const char *fault = NULL;
+	while (p && *p)
+		p = step_end(p, a, &fault);
+	return p ? NULL : fault;
+}
+
+static void check_field_ref(struct field_errors *e, const char *path, const char *ref)
+{
+	struct str trimmed = str_trim(str_of(ref));
+	const char *text = arena_text(e->arena, trimmed.ptr, trimmed.len);
+	const char *fault = path_fault(text, e->arena);
+	if (!*text)
+		check_required(e, path, NULL);
+	else if (fault)
+		check_invalid_text(e, path, text,
+				   arena_fmt(e->arena, "invalid JSONPath: %s", fault));
+}
+
 static void check_policy(struct field_errors *e, const struct obj *o)
 {
 	static const char path[] = "status.typeChecking.expressionWarnings";
-	static const char *const fields[] = {"warning", "fieldRef"};
 	const struct obj *list = obj_path(o, path);
 	size_t from = e->n;
-	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
-		for (size_t k = 0; k < ARRAY_LEN(fields); k++)
-			if (check_is_empty(obj_at(list, i), fields[k]))
-				check_required(e, check_below(e, check_at(e, path, i), fields[k]),
-					       NULL);
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *at = check_at(e, path, i);
+		if (check_is_empty(obj_at(list, i), "warning"))
+			check_required(e, check_below(e, at, "warning"), NULL);
+		check_field_ref(e, check_below(e, at, "fieldRef"),
+				check_text(obj_at(list, i), "fieldRef"));
+	}
 	check_said_since(e, from, list);
 	check_all(e, o);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/volume_check.h"
 
 #define NODE_ID_MAX      256
@@ -129,6 +130,7 @@ void csi_node_kept(struct field_errors *e, const struct obj *o, const struct obj
 void check_storage_capacity(struct field_errors *e, const struct obj *o)
 {
 	const char *name = check_text(o, "storageClassName");
+	check_label_selector(e, "nodeTopology", obj_get(o, "nodeTopology"));
 	check_named(e, "storageClassName", NAME_DNS_SUBDOMAIN, name);
 	if (check_is_negative(obj_get(o, "capacity"), false))
 		check_invalid(e, "capacity", obj_get(o, "capacity"),

@@ -100,6 +100,7 @@ static int compile_properties(struct compile *c, const struct obj *o, struct sch
 		s->properties[s->n_properties++] =
 			(struct schema_named){arena_strdup(c->arena, it.key), child};
 		s->has_rules_below |= child->has_rules_below;
+		s->has_embedded_below |= child->has_embedded_below;
 	}
 	note_defaulted(c, s); /* in their order */
 	qsort(s->properties, s->n_properties, sizeof(*s->properties), schema_by_name);
@@ -114,8 +115,10 @@ static int compile_child(struct compile *c, const struct obj *o, const char *key
 	if (!value)
 		return 0;
 	int rc = compile_node(c, value, ret);
-	if (rc >= 0)
+	if (rc >= 0) {
 		s->has_rules_below |= (*ret)->has_rules_below;
+		s->has_embedded_below |= (*ret)->has_embedded_below;
+	}
 	return rc;
 }
 
@@ -239,7 +242,8 @@ static int compile_lists(struct compile *c, const struct obj *o, struct schema *
 		s->list_type = LIST_MAP;
 	s->map_atomic = map && strcmp(map, "atomic") == 0;
 	s->preserve = obj_is_true(obj_get(o, "x-kubernetes-preserve-unknown-fields"));
-	s->embedded = obj_is_true(obj_get(o, "x-kubernetes-embedded-resource"));
+	s->embedded = s->has_embedded_below =
+		obj_is_true(obj_get(o, "x-kubernetes-embedded-resource"));
 	s->nullable = obj_is_true(obj_get(o, "nullable"));
 	return 0;
 }
