@@ -76,7 +76,7 @@ void admit_node_late(struct mutation *m)
 		obj_del_path(m->after, "status.config");
 	if (!m->head)
 		add_unready(m);
-	if (m->head || obj_path(m->after, "status.nodeInfo"))
+	if (obj_path(m->after, "status.nodeInfo"))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
 		obj_set_path(m->after, arena_fmt(m->r->arena, "status.nodeInfo.%s", facts[i]),

@@ -156,12 +156,18 @@ static bool is_meta_last(const struct mutation *m)
 static void check_emptied(const struct mutation *m, struct field_errors *e)
 {
 	const char *field = m->emptied ? strrchr(m->emptied, '.') : "";
+	size_t at = 0, n = e->n; /* in front of what else is told of its struct */
+	while (at < n && *field &&
+	       strncmp(e->items[at].path, m->emptied, (size_t)(field - m->emptied)) != 0)
+		at++;
 	if (strcmp(field, ".claims") == 0)
 		field_errors_add(e, FIELD_FORBIDDEN, m->emptied,
 				 "Forbidden: claims may not be set for Resources at pod-level");
 	else if (strcmp(field, ".policies") == 0)
 		field_errors_add(e, FIELD_REQUIRED, m->emptied,
 				 "Required value: must specify at least one Policy");
+	if (strcmp(field, ".claims") == 0 && at < n && e->n > n)
+		field_errors_swap(e, at, n, e->n);
 }
 
 static void drop_hidden(struct field_errors *e)

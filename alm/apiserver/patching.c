@@ -273,6 +273,10 @@ int patching_check_stated(struct mutation *m, struct error *err)
 	if (mutation_fits_url(m, m->after, err) < 0 ||
 	    (*rv && mutation_reads_revision(m, rv, err) < 0))
 		return -err->code;
+	if (m->head && cstr_eq(rv, "0")) { /* none: which kinds may do without is seen later */
+		obj_set_path(m->after, "metadata.resourceVersion", obj_string(rv));
+		return 0;
+	}
 	bool stale = *rv && m->head && !cstr_eq(rv, meta_resource_version(m->stored));
 	return stale ? fail_modified(m->r, m->name, err) : 0;
 }

@@ -219,8 +219,7 @@ static bool is_all_zero(const struct address *a, size_t n)
 	return true;
 }
 
-/* Of an address that a load balancer could send to. */
-static void check_reachable(struct field_errors *e, const char *path, const char *text)
+void check_reachable(struct field_errors *e, const char *path, const char *text)
 {
 	struct address a;
 	bool zero;

@@ -13,6 +13,8 @@ void check_cidr(struct field_errors *e, const char *path, const char *text, bool
 
 void check_service_cidr(struct field_errors *e, const struct obj *o);
 void check_ip_address(struct field_errors *e, const struct obj *o);
+/* Of an address that a load balancer could send to. */
+void check_reachable(struct field_errors *e, const char *path, const char *text);
 void check_endpoints(struct field_errors *e, const struct obj *o);
 void check_endpoint_slice(struct field_errors *e, const struct obj *o);
 

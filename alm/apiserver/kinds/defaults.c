@@ -365,6 +365,10 @@ static void set_service(struct obj *o)
 {
 	if (cstr_eq(obj_str(o, "spec.sessionAffinity"), "None")) /* that of another one */
 		obj_del_path(o, "spec.sessionAffinityConfig");
+	if (cstr_eq(obj_str(o, "spec.type"), "ClusterIP") &&
+	    obj_len(obj_path(o, "spec.externalIPs")) &&
+	    default_is_absent(obj_path(o, "spec.externalTrafficPolicy")))
+		obj_set_path(o, "spec.externalTrafficPolicy", obj_string("Cluster"));
 	struct obj *spec = default_map(o, "spec"),
 		   *ports = spec ? default_list(spec, "ports") : NULL;
 	for (size_t i = 0; i < obj_len(ports); i++) {

@@ -11,6 +11,7 @@
 #include "alm/obj/meta.h"
 #include "alm/obj/query/selector.h"
 
+#define MANAGER_MAX          63 /* letters of the name of who runs it */
 #define INDEXED_PARALLEL_MAX 100000
 
 static const char only_indexed[] = "requires indexed completion mode";
@@ -65,6 +66,9 @@ static void check_completion(struct field_errors *e, const char *path, const str
 	bool indexed = strcmp(mode, "Indexed") == 0;
 	if (by)
 		check_domain_path(e, check_below(e, path, "managedBy"), by);
+	if (by && strlen(by) > MANAGER_MAX)
+		field_errors_add(e, FIELD_TOO_LONG, check_below(e, path, "managedBy"),
+				 "Too long: may not be more than %d bytes", MANAGER_MAX);
 	if (obj_has(spec, "completionMode"))
 		field_errors_one_of(e, check_below(e, path, "completionMode"), mode, modes);
 	if (indexed)

@@ -29,6 +29,16 @@ static void check_one_of_or_empty(struct field_errors *e, const char *path, cons
 		check_required(e, path, NULL);
 }
 
+void pod_check_steps(struct field_errors *e, const char *path, const char *text)
+{
+	struct str rest = str_of(text), part;
+	while (str_next(&rest, '/', &part))
+		if (str_is(part, "..")) {
+			check_invalid_text(e, path, text, "must not contain '..'");
+			break;
+		}
+}
+
 /* --- environments --- */
 
 static void check_key_ref(struct field_errors *e, const char *path, const struct obj *ref)
@@ -56,6 +66,8 @@ static void check_file_ref(struct field_errors *e, const char *path, const struc
 			check_invalid_text(e, at, text, printable);
 		else if (i == 1)
 			check_named(e, at, NAME_DNS_LABEL, text);
+		else if (i == 2)
+			pod_check_steps(e, at, text);
 	}
 }
 
@@ -172,7 +184,11 @@ static void check_env_from(struct field_errors *e, const char *field, const stru
 {
 	static const char *const sources[] = {"configMapRef", "secretRef"};
 	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *prefix = check_text(obj_at(list, i), "prefix");
 		size_t n = 0;
+		if (!is_printable(prefix))
+			check_invalid_text(e, arena_fmt(e->arena, "%s[%zu].prefix", field, i),
+					   prefix, printable);
 		for (size_t k = 0; k < ARRAY_LEN(sources); k++) {
 			const struct obj *ref = obj_get(obj_at(list, i), sources[k]);
 			const char *at =

@@ -26,26 +26,19 @@ void check_port_or_name(struct field_errors *e, const char *path, const struct o
 				name.ptr[i] == '-');
 	}
 	if (name.len > PORT_NAME_MAX)
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: \"%.*s\": must be no more than %d characters",
-				 STR_ARG(name), PORT_NAME_MAX);
+		check_invalid_text(
+			e, path, name.ptr,
+			arena_fmt(e->arena, "must be no more than %d characters", PORT_NAME_MAX));
 	if (!good)
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: \"%.*s\": must contain only alpha-numeric "
-				 "characters (a-z, 0-9), and hyphens (-)",
-				 STR_ARG(name));
+		check_invalid_text(e, path, name.ptr,
+				   "must contain only alpha-numeric characters (a-z, 0-9), and "
+				   "hyphens (-)");
 	if (!letter)
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: \"%.*s\": must contain at least one letter (a-z)",
-				 STR_ARG(name));
+		check_invalid_text(e, path, name.ptr, "must contain at least one letter (a-z)");
 	if (strstr(name.ptr, "--"))
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: \"%.*s\": must not contain consecutive hyphens",
-				 STR_ARG(name));
+		check_invalid_text(e, path, name.ptr, "must not contain consecutive hyphens");
 	if (name.len && (name.ptr[0] == '-' || name.ptr[name.len - 1] == '-'))
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: \"%.*s\": must not begin or end with a hyphen",
-				 STR_ARG(name));
+		check_invalid_text(e, path, name.ptr, "must not begin or end with a hyphen");
 }
 
 static void check_http(struct field_errors *e, const char *path, const struct obj *http)
@@ -69,8 +62,8 @@ static void check_http(struct field_errors *e, const char *path, const struct ob
 	check_said_since(e, from, http);
 }
 
-/* Of a probe or of a hook: one of them. */
-static void check_handler(struct field_errors *e, const char *path, const struct obj *o)
+/* Of a probe or of a hook: one of them. How many there are. */
+static size_t check_handler(struct field_errors *e, const char *path, const struct obj *o)
 {
 	static const char *const handlers[] = {"exec", "httpGet", "tcpSocket", "grpc", "sleep"};
 	size_t n = 0;
@@ -88,14 +81,14 @@ static void check_handler(struct field_errors *e, const char *path, const struct
 	}
 	if (!n)
 		check_required(e, path, "must specify a handler type");
+	return n;
 }
 
 void pod_check_hook(struct field_errors *e, const char *path, const struct obj *hook, int64_t grace)
 {
 	const struct obj *seconds = obj_path(hook, "sleep.seconds");
 	int64_t n = 0;
-	check_handler(e, path, hook);
-	if (!obj_as_i64(seconds, &n) || (n >= 0 && n <= grace))
+	if (check_handler(e, path, hook) > 1 || !obj_as_i64(seconds, &n) || (n >= 0 && n <= grace))
 		return;
 	check_invalid(e, check_below(e, path, "sleep"), seconds,
 		      arena_fmt(e->arena,

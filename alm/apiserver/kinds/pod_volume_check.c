@@ -84,16 +84,6 @@ static void check_mode(struct field_errors *e, const char *path, const struct ob
 		check_invalid(e, check_below(e, path, field), v, MODE_WORDS);
 }
 
-void pod_check_steps(struct field_errors *e, const char *path, const char *text)
-{
-	struct str rest = str_of(text), part;
-	while (str_next(&rest, '/', &part))
-		if (str_is(part, "..")) {
-			check_invalid_text(e, path, text, "must not contain '..'");
-			break;
-		}
-}
-
 void pod_check_path(struct field_errors *e, const char *path, const char *text)
 {
 	if (*text == '/')
@@ -154,18 +144,30 @@ static void check_files(struct field_errors *e, const char *path, const struct o
 	}
 }
 
+static void check_iscsi_name(struct field_errors *e, const char *path, const char *name)
+{
+	if (!cstr_has_prefix(name, "iqn") && !cstr_has_prefix(name, "eui") &&
+	    !cstr_has_prefix(name, "naa"))
+		check_invalid_text(e, path, name,
+				   "must be valid format starting with iqn, eui, or naa");
+}
+
 static void check_iscsi(struct field_errors *e, const char *path, const struct obj *o)
 {
 	const char *iqn = check_text(o, "iqn");
 	const struct obj *lun = obj_get(o, "lun");
 	int64_t n = 0;
-	if (*iqn && !cstr_has_prefix(iqn, "iqn") && !cstr_has_prefix(iqn, "eui") &&
-	    !cstr_has_prefix(iqn, "naa"))
-		check_invalid_text(e, check_below(e, path, "iqn"), iqn,
-				   "must be valid format starting with iqn, eui, or naa");
+	if (*iqn)
+		check_iscsi_name(e, check_below(e, path, "iqn"), iqn);
 	if (obj_as_i64(lun, &n) && (n < 0 || n > 255))
 		check_invalid(e, check_below(e, path, "lun"), lun,
 			      "must be between 0 and 255, inclusive");
+	if ((obj_flag(o, "chapAuthDiscovery", false) || obj_flag(o, "chapAuthSession", false)) &&
+	    !obj_has(o, "secretRef"))
+		check_required(e, check_below(e, path, "secretRef"), NULL);
+	if (obj_has(o, "initiatorName"))
+		check_iscsi_name(e, check_below(e, path, "initiatorname"), /* sic */
+				 check_text(o, "initiatorName"));
 }
 
 static void check_flocker(struct field_errors *e, const char *path, const struct obj *o)
@@ -322,6 +324,8 @@ static void check_form(struct field_errors *e, const char *path, const char *sou
 		check_flocker(e, path, o);
 	else if (strcmp(source, "quobyte") == 0)
 		check_quobyte(e, path, o);
+	else if (strcmp(source, "gitRepo") == 0)
+		pod_check_path(e, check_below(e, path, "directory"), check_text(o, "directory"));
 	if (strcmp(source, "storageos") == 0)
 		check_storage_names(e, path, o);
 	if (obj_has(o, "secretRef") &&

@@ -28,7 +28,7 @@ static bool is_whole(const char *name)
 	    cstr_has_prefix(name, "services."))
 		return true;
 	return strchr(name, '/') && !strstr(name, "kubernetes.io/") &&
-	       !cstr_has_prefix(name, "requests.");
+	       !cstr_has_prefix(name, "requests.") && !name_fault(NAME_QUALIFIED, str_of(name));
 }
 
 static void check_amount(struct field_errors *e, const char *path, const char *name,

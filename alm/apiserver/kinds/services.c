@@ -319,6 +319,9 @@ void services_allocate(const struct store_table *services, struct obj *o, const 
 	if (obj_type(obj_path(before, "spec")) == OBJ_MAP)
 		follow(o, spec, before);
 	const char *ip = obj_str(spec, "clusterIP");
+	if (ip && *ip && !obj_has(spec, "clusterIPs") &&
+	    !cstr_eq(obj_str(spec, "type"), "ExternalName"))
+		set_one(spec, "clusterIPs", ip);
 	bool unnamed = obj_len(obj_get(spec, "clusterIPs")) && (!ip || !*ip);
 	if (services_has_address(o) && !unnamed) {
 		const char *family = obj_as_string(obj_at(obj_get(spec, "ipFamilies"), 0));

@@ -336,7 +336,11 @@ static void check_external_ips(const struct check *c)
 	const struct obj *ips = new_field(c, "externalIPs");
 	for (size_t i = 0; i < obj_len(ips); i++) {
 		const char *ip = obj_as_string(obj_at(ips, i));
-		check_ip(c->e, check_at(c->e, "spec.externalIPs", i), ip ? ip : "", false);
+		const char *path = check_at(c->e, "spec.externalIPs", i);
+		size_t from = c->e->n;
+		check_ip(c->e, path, ip ? ip : "", false);
+		if (c->e->n == from)
+			check_reachable(c->e, path, ip);
 	}
 }
 

@@ -7,9 +7,11 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/node_check.h"
 #include "alm/obj/condition.h"
+#include "alm/obj/quantity.h"
 
-#define REASON_MAX  1024
-#define MESSAGE_MAX 32768
+#define REASON_MAX   1024
+#define MESSAGE_MAX  32768
+#define NANOS_IN_ONE 1000000000
 
 /* --- conditions --- */
 
@@ -212,6 +214,9 @@ static void check_pod(struct field_errors *e, const struct obj *o)
 				check_text(c, "type"));
 		check_said_since(e, from, c);
 	}
+	if (obj_i64(status, "observedGeneration", 0) < 0)
+		check_invalid(e, "status.observedGeneration", obj_get(status, "observedGeneration"),
+			      "must be a non-negative integer");
 	check_name_rule(e, "status.nominatedNodeName", NAME_DNS_SUBDOMAIN,
 			check_text(status, "nominatedNodeName"));
 	list = obj_path(o, "spec.resourceClaims");
@@ -369,7 +374,19 @@ static void check_claim_status(struct field_errors *e, const struct obj *o)
 		"NodeResizeInfeasible",       "NodeResizePending",          NULL};
 	const struct obj *all = obj_path(o, path),
 			 *amounts = obj_path(o, "status.allocatedResources");
+	const struct obj *capacity = obj_path(o, "status.capacity");
 	size_t from = e->n;
+	OBJ_EACH (it, capacity) {
+		struct quantity q;
+		struct str text = obj_as_str(it.value);
+		if (text.ptr && quantity_read(text, &q) && q.nanos / NANOS_IN_ONE < 0)
+			field_errors_add(e, FIELD_INVALID,
+					 arena_fmt(e->arena, "status.capacity[%s]", it.key),
+					 "Invalid value: %lld: must be a valid resource quantity",
+					 (long long)(q.nanos / NANOS_IN_ONE));
+	}
+	check_said_since(e, from, capacity);
+	from = e->n;
 	OBJ_EACH (it, all) {
 		check_claim_key(e, path, it.key);
 		if (!cstr_in(obj_as_string(it.value), states))

@@ -293,11 +293,12 @@ void check_stateful_set(struct field_errors *e, const struct obj *o)
 }
 
 /* They may not change, so what they say is not judged again. */
-static void drop_claims(struct field_errors *e)
+static void drop_fixed(struct field_errors *e)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < e->n; i++)
-		if (!cstr_has_prefix(e->items[i].path, "spec.volumeClaimTemplates["))
+		if (!cstr_has_prefix(e->items[i].path, "spec.volumeClaimTemplates[") &&
+		    strcmp(e->items[i].path, "spec.serviceName") != 0)
 			e->items[n++] = e->items[i];
 	e->n = n;
 }
@@ -317,7 +318,7 @@ void stateful_set_kept(struct field_errors *e, const struct obj *o, const struct
 		obj_del(was, may[i]);
 		obj_del(is, may[i]);
 	}
-	drop_claims(e);
+	drop_fixed(e);
 	if (!obj_equal(was, is))
 		field_errors_add(
 			e, FIELD_FORBIDDEN, "spec",

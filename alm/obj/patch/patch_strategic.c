@@ -262,8 +262,9 @@ static int merge_member(struct merge *m, struct obj *doc, const char *name, cons
 	const char *key = NULL;
 	if (obj_type(live) == OBJ_LIST && obj_type(p) == OBJ_LIST)
 		key = m->merge_key(m->arg, m->path.buf);
-	if (!key) {
-		obj_set(doc, name, plain(p));
+	if (!key) { /* a list for a list comes as it is */
+		bool lists = obj_type(live) == OBJ_LIST && obj_type(p) == OBJ_LIST;
+		obj_set(doc, name, lists ? obj_copy(p) : plain(p));
 		return 0;
 	}
 	if (merge_list(m, live, p, key, &list) < 0)

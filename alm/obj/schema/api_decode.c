@@ -433,22 +433,6 @@ static void unknown(struct decode *d, const struct api_place *p)
 		d->on_unknown(d->arg, path.buf);
 }
 
-/* Where the field stands in Go's struct, by its number. */
-static unsigned place_in_struct(const struct api_type *t, const char *key)
-{
-	size_t n;
-	const struct api_field *fields = api_fields_of(t, &n), *f = NULL;
-	unsigned outer = 0;
-	for (size_t i = 0; i < n && fields[i].flags & API_EMBEDDED && !f; i++) {
-		f = api_find(api_struct_of(&fields[i]), key, NULL);
-		outer = fields[i].number * (UINT8_MAX + 1U);
-	}
-	if (f)
-		return outer + f->number;
-	f = api_find(t, key, NULL);
-	return f ? f->number * (UINT8_MAX + 1U) : 0;
-}
-
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as the object */
 static int decode_struct(struct decode *d, const struct api_place *at, const struct api_type *t,
 			 struct obj *o)
@@ -467,7 +451,7 @@ static int decode_struct(struct decode *d, const struct api_place *at, const str
 		if (v && obj_type(v) != OBJ_NULL && decode_field(d, &p, v, &now) < 0) {
 			if (d->dialect != API_UNSTRUCTURED)
 				return -d->err->code;
-			unsigned place = place_in_struct(t, it.key);
+			unsigned place = api_place_in_struct(t, it.key);
 			if (place < first)
 				fault = *d->err;
 			first = place < first ? place : first;

@@ -111,6 +111,8 @@ static void add_type(const struct api_field *f, unsigned marks, struct strbuf *b
 		strbuf_adds(b, name);
 	else if (marks & (API_MAP | API_LIST) && plural_name(shape_name(f)))
 		strbuf_adds(b, plural_name(shape_name(f)));
+	else if (marks && f->shape == API_TIME)
+		strbuf_adds(b, "map[string]v1.Time"); /* the one field of them */
 	else if (marks & API_MAP && f->shape == API_QUANTITY)
 		strbuf_adds(b, "v1.ResourceList");
 	else
