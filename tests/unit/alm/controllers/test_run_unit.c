@@ -1,6 +1,7 @@
 /* Units of a run: what a record and a pass tell of an attempt, how it ends, and which keys begin one. */
 #include "tests/lib/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/base/clock.h"
@@ -243,12 +244,79 @@ static void test_run_unit__a_key_begins_what_is_not_under_way(void **state)
 	release(&f);
 }
 
+/* Whether an attempt begins with a unit of this digest, after a record and so long after it was rolled back. */
+static bool tries(struct fixture *f, const char *record, const char *digest, unsigned n_tries,
+		  int64_t since_ns)
+{
+	struct error err = ERROR_INIT;
+	int64_t attempt = f->u->job.attempt;
+	obj_unref(STEAL(f->u->record));
+	assert_ok(json_parse(str_of(record), &f->u->record, &err), &err);
+	f->u->job.record = NULL;
+	f->u->tries = n_tries;
+	f->u->back_ns = loop_mono(f->r.c.loop) - since_ns;
+	f->u->ended = true;
+	run_unit_begin(f->u);
+	struct unit *unit = ARENA_NEW(f->call->a, struct unit);
+	(void)snprintf(unit->digest, sizeof(unit->digest), "%s", digest);
+	f->call->unit = unit;
+	f->call->done(f->call, NULL);
+	assert_int_equal(f->u->ended, f->u->job.attempt == attempt);
+	return f->u->job.attempt == attempt + 1;
+}
+
+/* What was rolled back waits, twice as long each time, up to an hour; all else begins at once. */
+static void test_run_unit__what_was_rolled_back_waits(void **state)
+{
+	(void)state;
+	static const char back[] = "{\"digest\":\"d\",\"state\":\"RolledBack\"}";
+	static const struct {
+		const char *record, *digest;
+		bool keyed, watch;
+		int64_t interval_ns;
+		bool tries;
+		unsigned n_tries; /* afterwards, of 3 */
+	} rows[] = {
+		{back, "d", true, false, 0, false, 3},
+		{back, "d", false, true, 0, false, 3},
+		{back, "d", false, false, 1, false, 3},
+		{back, "d", false, false, 0, true, 3}, /* a command that runs once */
+		{back, "e", true, true, 1, true, 0},
+		{"{\"digest\":\"d\",\"state\":\"Failed\"}", "d", true, true, 1, true, 3},
+		{"{\"digest\":\"d\",\"state\":\"Succeeded\"}", "d", true, true, 1, true, 3},
+		{"{\"state\":\"RolledBack\"}", "d", true, true, 1, true, 0},
+	};
+	static const struct run_watch watch = {0};
+	struct fixture f;
+	init(&f);
+	f.u->main = obj_map(); /* it is there */
+	loop_fake_run(f.w.loop, 100 * NS_PER_HOUR);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		f.r.c.keyed = rows[i].keyed;
+		f.r.c.watch = rows[i].watch ? &watch : NULL;
+		f.r.c.interval_ns = rows[i].interval_ns;
+		bool did = tries(&f, rows[i].record, rows[i].digest, 3, 1);
+		if (did != rows[i].tries || f.u->tries != rows[i].n_tries)
+			fail_msg("row %zu: %d, %u tries", i, did, f.u->tries);
+	}
+	f.r.c.keyed = true;
+	f.r.c.watch = NULL;
+	int64_t pause = NS_PER_MIN;
+	for (unsigned n = 1; n < 40; n++) {
+		assert_false(tries(&f, back, "d", n, pause - 1));
+		assert_true(tries(&f, back, "d", n, pause));
+		pause = 2 * pause < NS_PER_HOUR ? 2 * pause : NS_PER_HOUR;
+	}
+	release(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_run_unit__what_changed_is_told_once),
 		cmocka_unit_test(test_run_unit__how_an_attempt_ends),
 		cmocka_unit_test(test_run_unit__reads_that_fail_end_it),
+		cmocka_unit_test(test_run_unit__what_was_rolled_back_waits),
 		cmocka_unit_test(test_run_unit__a_key_begins_what_is_not_under_way),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -258,12 +258,43 @@ static void test_strategy_gate__nothing_found_is_no_entry(void **state)
 	}
 }
 
+/* What passes goes on, unless something else was chosen because it did not: then it is chosen anew. */
+static void test_strategy_gate__what_passes(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *outcome, *reason;
+	} rows[] = {
+		{"\"outcome\":\"allow\",\"findings\":[]", "Compatible"},
+		{"\"outcome\":\"warn\",\"findings\":[{\"rule\":\"R\",\"outcome\":\"warn\"}]",
+		 "Warnings"},
+		{"\"outcome\":\"allow\",\"findings\":[{\"rule\":\"R\",\"outcome\":\"waived\"}]",
+		 "Waived"},
+	};
+	for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++) {
+		struct world w;
+		bool anew = i % 2;
+		setup(&w);
+		begin_judging(&w);
+		assert_int_equal(gates(&w, 0), 1);
+		answer(&w, rows[i / 2].outcome);
+		w.s.judged_anew = anew;
+		assert_int_equal(gates(&w, 0), 0);
+		assert_int_equal(w.s.phase, anew ? PHASE_PENDING : PHASE_BLOCKED);
+		const struct obj *c = condition_find(w.s.conditions, "CRDCompatible");
+		assert_string_equal(obj_str(c, "status"), "True");
+		assert_string_equal(obj_str(c, "reason"), rows[i / 2].reason);
+		view_fake_release(&w.f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_strategy_gate__a_refusal_is_looked_at_again),
 		cmocka_unit_test(test_strategy_gate__nothing_found_is_no_entry),
 		cmocka_unit_test(test_strategy_gate__a_changed_outcome_voids_the_plan),
+		cmocka_unit_test(test_strategy_gate__what_passes),
 		cmocka_unit_test(test_strategy_gate__what_is_written_is_not_judged),
 		cmocka_unit_test(test_strategy_gate__one_finding_over_the_bound),
 		cmocka_unit_test(test_strategy_gate__large_findings_are_few),
