@@ -108,6 +108,15 @@ static void check_template(struct field_errors *e, const struct obj *o, const ch
 	}
 }
 
+/* Of a type that is none of its kinds. */
+static void refuse_strategy(struct field_errors *e, const char *path, const struct obj *s,
+			    const char *types)
+{
+	CLEANUP(xfreep) char *shown = json_text(s);
+	field_errors_add(e, FIELD_NOT_SUPPORTED, path,
+			 "Unsupported value: %s: supported values: %s", shown, types);
+}
+
 static void check_strategy(struct field_errors *e, const struct obj *s)
 {
 	static const char *const types[] = {"Recreate", "RollingUpdate", NULL};
@@ -118,8 +127,8 @@ static void check_strategy(struct field_errors *e, const struct obj *s)
 	const struct obj *more = obj_get(rolling, "maxSurge");
 	const char *type = obj_str(s, "type");
 	size_t from = e->n;
-	if (type)
-		field_errors_one_of(e, "spec.strategy.type", type, types);
+	if (type && !cstr_in(type, types))
+		refuse_strategy(e, "spec.strategy", s, "\"Recreate\", \"RollingUpdate\"");
 	if (rolling && cstr_eq(type, "Recreate"))
 		check_forbidden(e, "spec.strategy.rollingUpdate",
 				"may not be specified when strategy `type` is 'Recreate'");
@@ -207,11 +216,7 @@ static void check_daemon_strategy(struct field_errors *e, const struct obj *s)
 	if (!s || strcmp(type, "OnDelete") == 0)
 		return;
 	if (strcmp(type, "RollingUpdate") != 0) {
-		CLEANUP(xfreep) char *shown = json_text(s);
-		field_errors_add(e, FIELD_NOT_SUPPORTED, "spec.updateStrategy",
-				 "Unsupported value: %s: supported values: \"RollingUpdate\", "
-				 "\"OnDelete\"",
-				 shown);
+		refuse_strategy(e, "spec.updateStrategy", s, "\"RollingUpdate\", \"OnDelete\"");
 	} else if (rolling) {
 		check_rolling_daemons(e, rolling);
 	}
