@@ -431,6 +431,7 @@ void admit_device_validate(struct mutation *m, struct field_errors *e)
 	struct head *h = store_find(m->r->server->store, "", "namespaces", "", m->ns);
 	const char *may =
 		h ? meta_label(head_obj_hot(h), "resource.kubernetes.io/admin-access") : NULL;
+	const size_t from = e->n;
 	for (size_t i = 0; !m->head && i < obj_len(list); i++)
 		if (obj_flag(obj_at(list, i), "exactly.adminAccess", false) &&
 		    !cstr_eq(may, "true"))
@@ -439,4 +440,5 @@ void admit_device_validate(struct mutation *m, struct field_errors *e)
 				"admin access to devices requires the "
 				"`resource.kubernetes.io/admin-access: true` label on the "
 				"containing namespace");
+	field_errors_swap(e, 0, from, e->n); /* told first of all */
 }

@@ -48,7 +48,7 @@ for f in files:
             if re.search('typed patch object|to convert new object', told):
                 row['fields'] = {}
         else:
-            row['fields'] = {k: v for k, v in a[1].items() if k not in ('metadata', 'kind', 'apiVersion', 'status') and v and d.emptied(v) == v and 'ADDR' not in d.neutral(json.dumps(v))}
+            row['fields'] = {k: v for k, v in a[1].items() if k not in ('metadata', 'kind', 'apiVersion', 'status') and v and d.emptied(v) == v and not re.search('ADDR|TIME', d.neutral(json.dumps(v)))}
             owners = [m['metadata'].get('managedFields') or [] for m in (a[1], b[1])]
             if 'managedFields' in about and [m.get('fieldsV1') for m in owners[0]] == [m.get('fieldsV1') for m in owners[1]]:
                 for i, m in enumerate(owners[0]):

@@ -58,7 +58,7 @@ static const struct field_rule {
 	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].type", REQUIRED, NULL},
 	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].status", NEEDED, "False True Unknown"},
 	{"certificatesigningrequests.certificates.k8s.io", "status.certificate", CERTIFICATE, NULL},
-	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].hostname", SUBDOMAIN, NULL},
+	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].hostname", SUBDOMAIN, "must be a DNS name, not an IP address"},
 	{"daemonsets.apps", "spec.minReadySeconds", COUNT, NULL},
 	{"daemonsets.apps", "spec.revisionHistoryLimit", COUNT, NULL},
 	{"deployments.apps", "spec.minReadySeconds", COUNT, NULL},
@@ -107,6 +107,15 @@ static void check_word(struct field_errors *e, const char *path, const char *is,
 	for (size_t i = 0; i + 1 < ARRAY_LEN(all) && str_next(&rest, ' ', &word); i++)
 		all[i] = arena_strndup(e->arena, word.ptr, word.len);
 	field_errors_one_of(e, path, is, all);
+}
+
+/* not_ip: why it is no address, if it may be none. */
+static void check_subdomain(struct field_errors *e, const char *path, const char *text,
+			    const char *not_ip)
+{
+	check_name_rule(e, path, NAME_DNS_SUBDOMAIN, text);
+	if (not_ip && address_is_ip(text))
+		check_invalid_text(e, path, text, not_ip);
 }
 
 static void check_toleration(struct field_errors *e, const char *path, const struct obj *t)
@@ -171,7 +180,7 @@ static void judge(struct field_errors *e, const struct field_rule *f, const char
 		check_at_least(e, path, v, 0);
 		break;
 	case SUBDOMAIN:
-		check_name_rule(e, path, NAME_DNS_SUBDOMAIN, text ? text : "");
+		check_subdomain(e, path, text ? text : "", f->words);
 		break;
 	case NAMED:
 		if (text)

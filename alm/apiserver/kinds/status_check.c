@@ -162,6 +162,16 @@ static void check_field_ref(struct field_errors *e, const char *path, const char
 				   arena_fmt(e->arena, "invalid JSONPath: %s", fault));
 }
 
+static void check_attachment(struct field_errors *e, const struct obj *o)
+{
+	static const char *const paths[] = {"status.attachError.errorCode",
+					    "status.detachError.errorCode"};
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		if (obj_i64(o, paths[i], 0) < 0)
+			check_invalid(e, paths[i], obj_path(o, paths[i]),
+				      "must be between 0 and 2147483647, inclusive");
+}
+
 static void check_policy(struct field_errors *e, const struct obj *o)
 {
 	static const char path[] = "status.typeChecking.expressionWarnings";
@@ -432,6 +442,7 @@ static const struct {
 	{"prioritylevelconfigurations.flowcontrol.apiserver.k8s.io", check_types},
 	{"services.", check_service},
 	{"validatingadmissionpolicies.admissionregistration.k8s.io", check_policy},
+	{"volumeattachments.storage.k8s.io", check_attachment},
 };
 
 void status_check(struct field_errors *e, const char *kind, const struct obj *o)
