@@ -230,8 +230,8 @@ static void check_aliases(struct field_errors *e, const char *path, const struct
 		check_ip(e, check_below(e, here, "ip"), check_text(obj_at(list, i), "ip"), false);
 		for (size_t k = 0; k < obj_len(names); k++) {
 			const char *name = obj_as_string(obj_at(names, k));
-			check_name_rule(e, at(e, here, "hostnames", k), NAME_DNS_SUBDOMAIN,
-					name ? name : "");
+			check_named(e, at(e, here, "hostnames", k), NAME_DNS_SUBDOMAIN,
+				    name ? name : "");
 		}
 	}
 }

@@ -144,6 +144,48 @@ static void check_files(struct field_errors *e, const char *path, const struct o
 	}
 }
 
+static void check_token(struct field_errors *e, const char *path, const char *at,
+			const struct obj *token)
+{
+	const struct obj *seconds = obj_get(token, "expirationSeconds");
+	int64_t n = 600;
+	if (obj_as_i64(seconds, &n) && n < 600)
+		check_invalid(e, check_below(e, at, "expirationSeconds"), seconds,
+			      "may not specify a duration less than 10 minutes");
+	if (check_is_empty(token, "path"))
+		check_required(e, check_below(e, path, "path"), NULL); /* sic */
+	else
+		check_local(e, check_below(e, path, "path"), check_text(token, "path"));
+}
+
+/* What several are put together of. */
+static void check_projected(struct field_errors *e, const char *path, const struct obj *list)
+{
+	static const char *const kinds[] = {"secret", "configMap", "downwardAPI",
+					    "serviceAccountToken"};
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *here = check_at(e, check_below(e, path, "sources"), i);
+		size_t n = 0;
+		for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+			const struct obj *source = obj_get(obj_at(list, i), kinds[k]);
+			const struct obj *items = obj_get(source, "items");
+			const char *at = check_below(e, here, kinds[k]);
+			n += source != NULL;
+			if (source && k < 2 && check_is_empty(source, "name"))
+				check_required(e, check_below(e, at, "name"), NULL);
+			if (k < 2)
+				check_items(e, check_below(e, at, "items"), items);
+			else if (k == 2)
+				check_files(e, at, items);
+			else if (source)
+				check_token(e, path, at, source);
+		}
+		if (n > 1)
+			check_forbidden(e, here,
+					"may not specify more than 1 volume type per source");
+	}
+}
+
 static void check_iscsi_name(struct field_errors *e, const char *path, const char *name)
 {
 	if (!cstr_has_prefix(name, "iqn") && !cstr_has_prefix(name, "eui") &&
@@ -305,9 +347,10 @@ static void check_form(struct field_errors *e, const char *path, const char *sou
 	} else if (strcmp(source, "downwardAPI") == 0) {
 		check_mode(e, path, o, "defaultMode");
 		check_files(e, path, obj_get(o, "items"));
-	} else if (strcmp(source, "projected") == 0)
+	} else if (strcmp(source, "projected") == 0) {
 		check_mode(e, path, o, "defaultMode");
-	else if (strcmp(source, "fc") == 0)
+		check_projected(e, path, obj_get(o, "sources"));
+	} else if (strcmp(source, "fc") == 0)
 		check_fibre(e, path, o);
 	else if (strcmp(source, "azureDisk") == 0)
 		check_azure_disk(e, path, o);
