@@ -27,10 +27,31 @@ static void test_audit_entry__a_note_is_whole(void **state)
 	assert_ok(checkpoint_sign(s, 2, root, &note, &err), &err);
 	const char *vkey = signer_vkey(s);
 	assert_ok(checkpoint_verify(strbuf_str(&note), ORIGIN, vkey, &c, &err), &err);
-	static const char *const more[] = {"x", "x\n", "\n", "\xe2\x80\x94 x\n",
-					   "\xe2\x80\x94 alm.example/prod x"};
-	static const char *const fine[] = {"\xe2\x80\x94 x y\n", "\xe2\x80\x94 witness AAAA\n",
-					   "\xe2\x80\x94 alm.example/prod x\n"};
+	/* The same line with another key's id, and with another signature. */
+	const char *line = strstr(note.buf, "\n\n") + 2, *base64 = strrchr(line, ' ') + 1;
+	CLEANUP(strbuf_release) struct strbuf other_id = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf other_signature = STRBUF_INIT(STRBUF_SMALL);
+	CLEANUP(strbuf_release) struct strbuf of_another = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_adds(&other_id, line);
+	char *c0 = &other_id.buf[base64 - line];
+	*c0 = *c0 == 'A' ? 'B' : 'A';
+	strbuf_adds(&other_signature, line);
+	c0 = &other_signature.buf[base64 - line + 40];
+	*c0 = *c0 == 'A' ? 'B' : 'A';
+	strbuf_addf(&of_another, "\xe2\x80\x94 another %s", &other_signature.buf[base64 - line]);
+	const char *const more[] = {other_signature.buf,
+				    "xxxx another AAAA\n",
+				    "x",
+				    "x\n",
+				    "\n",
+				    "\xe2\x80\x94 x\n",
+				    "\xe2\x80\x94 alm.example/prod x"};
+	const char *const fine[] = {line,
+				    other_id.buf,
+				    of_another.buf,
+				    "\xe2\x80\x94 x y\n",
+				    "\xe2\x80\x94 witness AAAA\n",
+				    "\xe2\x80\x94 alm.example/prod x\n"};
 	for (size_t n = 0; n < note.len; n++)
 		assert_int_equal(checkpoint_verify(str_n(note.buf, n), ORIGIN, vkey, &c, &err),
 				 -E_ALTERED);
@@ -200,6 +221,40 @@ static void test_audit_entry__an_entry_names_each_blob_once(void **state)
 	audit_log_close(&l);
 }
 
+/* How large a blob may be, and how many an entry may name. */
+static void test_audit_entry__blobs_have_bounds(void **state)
+{
+	(void)state;
+	enum { BLOBS = 64 };
+	struct audit_log l;
+	struct error err = ERROR_INIT;
+	char digest[SHA256_HEX];
+	int64_t seq;
+	static const struct audit_row row = {.type = "Observe", .reason = "Seen"};
+	CLEANUP(xfreep) char *large = xcalloc(AUDIT_BLOB_BYTES_MAX + 1, 1);
+	audit_log_open(&l, ":memory:", NULL);
+	assert_ok(db_begin(l.db, &err), &err);
+	assert_int_equal(
+		audit_blob_put(l.audit, str_n(large, AUDIT_BLOB_BYTES_MAX + 1), digest, &err),
+		-E_LIMIT);
+	for (int entry = 0; entry < 2; entry++) {
+		for (size_t i = 0; i < BLOBS; i++)
+			assert_ok(audit_blob_put(l.audit, str_n(large, AUDIT_BLOB_BYTES_MAX - i),
+						 digest, &err),
+				  &err);
+		assert_int_equal(audit_blob_put(l.audit, STR("one more"), digest, &err), -E_LIMIT);
+		assert_ok(audit_append(l.audit, &row, &seq, &err), &err); /* the next has its own */
+	}
+	assert_int_equal(number_of(&l, "SELECT count(*) FROM audit_ref WHERE seq > 1"), 2 * BLOBS);
+	db_rollback(l.db);
+	audit_rolled_back(l.audit);
+	/* Where nothing can be kept nothing counts as named. */
+	assert_ok(db_exec(l.db, "ALTER TABLE audit_blob RENAME TO gone", &err), &err);
+	assert_true(audit_blob_put(l.audit, STR("x"), digest, &err) < 0);
+	assert_ok(db_exec(l.db, "ALTER TABLE gone RENAME TO audit_blob", &err), &err);
+	audit_log_close(&l);
+}
+
 static void print_entry(struct db *d, int64_t seq, struct strbuf *b)
 {
 	struct error err = ERROR_INIT;
@@ -249,6 +304,7 @@ int main(void)
 		cmocka_unit_test(test_audit_entry__a_mac_is_of_one_value),
 		cmocka_unit_test(test_audit_entry__what_is_deep_is_redacted),
 		cmocka_unit_test(test_audit_entry__an_entry_names_each_blob_once),
+		cmocka_unit_test(test_audit_entry__blobs_have_bounds),
 		cmocka_unit_test(test_audit_entry__an_entry_is_the_same_from_its_object),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,6 +282,31 @@ static void test_audit_gap__what_cannot_begin_changes_nothing(void **state)
 	teardown(&w, &r);
 }
 
+/* What fails in the middle leaves the old log as it was. */
+static void test_audit_gap__what_fails_is_taken_back(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct gap_result r;
+	struct world w;
+	int64_t rows = 0;
+	setup(&w, 3);
+	/* a name that the new log needs is taken */
+	assert_ok(db_exec(w.log.db,
+			  "DROP INDEX audit_tseq; CREATE TABLE o (v);"
+			  "CREATE INDEX audit_tseq ON o (v)",
+			  &err),
+		  &err);
+	assert_true(take_gap(&w, &r, &err) < 0);
+	assert_null(r.archive);
+	assert_false(db_in_transaction(w.log.db));
+	assert_ok(db_number(w.log.db, "SELECT count(*) FROM audit", NULL, &rows, &err), &err);
+	assert_int_equal(rows, ROWS + 1);
+	assert_ok(db_exec(w.log.db, "DROP TABLE o", &err), &err);
+	assert_int_equal(take_gap(&w, &r, &err), 0);
+	teardown(&w, &r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +315,7 @@ int main(void)
 		cmocka_unit_test(test_audit_gap__the_largest_that_is_remembered),
 		cmocka_unit_test(test_audit_gap__a_foreign_note_is_told),
 		cmocka_unit_test(test_audit_gap__what_cannot_begin_changes_nothing),
+		cmocka_unit_test(test_audit_gap__what_fails_is_taken_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

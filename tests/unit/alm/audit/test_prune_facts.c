@@ -469,6 +469,10 @@ static void prune(const int *ends, int k, struct lines *have)
 	snapshot_release(&w);
 	assert_ok(prune_facts_each_kept(f, take_kept, have, &err), &err);
 	add(have, "digests %s", obj_str(body, "digests"));
+	/* A gap is told by the first entry, and then by each pruning. */
+	assert_int_equal(obj_i64(body, "gap.size", 0), k && ends[0] % 2 ? ends[0] : 0);
+	if (!k && ends[0] % 2)
+		obj_set_path(body, "gap.size", obj_int(ends[0]));
 	obj_set_str(body, "chain", chain);
 	obj_set_int(body, "below", to + 1);
 	assert_ok(prune_mark(l.audit, from, to + 1, append_pruned(body), &err), &err);
