@@ -27,7 +27,7 @@ static void test_audit_entry__a_note_is_whole(void **state)
 	assert_ok(checkpoint_sign(s, 2, root, &note, &err), &err);
 	const char *vkey = signer_vkey(s);
 	assert_ok(checkpoint_verify(strbuf_str(&note), ORIGIN, vkey, &c, &err), &err);
-	/* The same line with another key's id, and with another signature. */
+	/* The same line with another signature, by another key of the name, and by another name. */
 	const char *line = strstr(note.buf, "\n\n") + 2, *base64 = strrchr(line, ' ') + 1;
 	CLEANUP(strbuf_release) struct strbuf other_id = STRBUF_INIT(STRBUF_SMALL);
 	CLEANUP(strbuf_release) struct strbuf other_signature = STRBUF_INIT(STRBUF_SMALL);
@@ -35,6 +35,7 @@ static void test_audit_entry__a_note_is_whole(void **state)
 	strbuf_adds(&other_id, line);
 	char *c0 = &other_id.buf[base64 - line];
 	*c0 = *c0 == 'A' ? 'B' : 'A';
+	c0[40] = c0[40] == 'A' ? 'B' : 'A';
 	strbuf_adds(&other_signature, line);
 	c0 = &other_signature.buf[base64 - line + 40];
 	*c0 = *c0 == 'A' ? 'B' : 'A';
