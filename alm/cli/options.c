@@ -16,6 +16,8 @@ const struct cmd_option cli_global_options[] = {
 	{"context", "NAME", "context of the kubeconfig", 0},
 	{"insecure-skip-tls-verify", NULL,
 	 "no warning of a kubeconfig that does not verify its server", 0},
+	{"allow-exec-plugin", "PATH",
+	 "program of the kubeconfig (exec) that may be run for credentials; else asked for", 0},
 	{"namespace", "NAME", "namespace of the request", 'n'},
 	{"color", "WHEN",
 	 "colours and links of tables: auto (on a terminal; NO_COLOR is honoured), always, never",

@@ -8,6 +8,7 @@
 #include "alm/base/file.h"
 #include "alm/cli/nearest.h"
 #include "alm/cli/not_there.h"
+#include "alm/cli/session_exec.h"
 #include "alm/cli/term.h"
 #include "alm/client/kubeconfig.h"
 #include "alm/client/status_text.h"
@@ -136,9 +137,11 @@ int session_open_on(struct cli *c, struct loop *loop, struct session **ret, stru
 		: t.ns && *t.ns           ? t.ns
 					  : "default";
 	t.transport.user_agent = "alm/" ALM_VERSION;
-	s->config = t.transport;
 	s->own_loop = loop ? NULL : loop_event_new();
 	s->loop = loop ? loop : s->own_loop;
+	if (t.exec && session_exec(c, s->loop, t.exec, &t.transport, err) < 0)
+		return -err->code;
+	s->config = t.transport;
 	r = transport_curl_new(s->loop, &t.transport, &s->transport, err);
 	if (r < 0 || limit_rate(s, err) < 0)
 		return -err->code;

@@ -258,15 +258,31 @@ static int check_key_file(const struct entry *e, struct arena *a, struct kubecon
 	return 0;
 }
 
-static int resolve_user(const struct entry *e, struct arena *a, struct kubeconfig_target *target,
-			struct error *err)
+/* What it keeps for a program that prints credentials. */
+static const struct obj *for_plugin(const struct entry *cluster)
 {
-	static const char *const plugins[] = {"exec", "auth-provider"};
+	const struct obj *list = obj_get(cluster->value, "extensions");
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(obj_str(obj_at(list, i), "name"), "client.authentication.k8s.io/exec"))
+			return obj_get(obj_at(list, i), "extension");
+	return NULL;
+}
+
+static int resolve_user(const struct entry *e, const struct entry *cluster, struct arena *a,
+			struct kubeconfig_target *target, struct error *err)
+{
 	struct transport_config *t = &target->transport;
-	for (size_t i = 0; i < ARRAY_LEN(plugins); i++)
-		if (obj_has(e->value, plugins[i]))
-			return error_set(err, E_UNSUPPORTED,
-					 "credential plugins (%s) are not supported", plugins[i]);
+	const struct obj *exec = obj_get(e->value, "exec");
+	if (obj_is_set(obj_get(e->value, "auth-provider")))
+		return error_set(err, E_UNSUPPORTED,
+				 "credential plugins (auth-provider) are not supported");
+	if (obj_is_set(exec)) {
+		struct exec_plugin p;
+		if (exec_plugin_read(exec, e->dir, a, &p, err) < 0)
+			return -err->code;
+		p.cluster_config = obj_keep(a, obj_ref(for_plugin(cluster)));
+		target->exec = arena_memdup(a, &p, sizeof(p));
+	}
 	t->token = copied(e->value, "token", a);
 	t->token_file = path_in(e, "tokenFile", a);
 	t->username = copied(e->value, "username", a);
@@ -300,12 +316,22 @@ int kubeconfig_resolve(const struct kubeconfig *k, const char *context, bool all
 		warn(&t, arena_strdup(a, k->warnings[i]));
 	if (resolve_cluster(ce, allow_insecure, a, &t, err) < 0)
 		return error_wrap(err, "cluster %s", cluster);
-	if (ue && resolve_user(ue, a, &t, err) < 0)
+	if (ue && resolve_user(ue, ce, a, &t, err) < 0)
 		return error_wrap(err, "user %s", user);
 	t.ns = copied(c->value, "namespace", a);
 	t.ns = t.ns ? t.ns : "default";
 	*ret = t;
 	return 0;
+}
+
+int kubeconfig_refuse_exec(const struct kubeconfig_target *t, struct error *err)
+{
+	if (!t->exec)
+		return 0;
+	return error_set(err, E_UNSUPPORTED,
+			 "user of context %s: exec (%s) is run for commands alone, and this works "
+			 "unattended: give it a token, a tokenFile or a client certificate",
+			 t->context, t->exec->command);
 }
 
 int kubeconfig_in_cluster(const char *host, const char *port, const char *dir, struct arena *a,

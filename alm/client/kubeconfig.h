@@ -3,11 +3,12 @@
  *
  * Reads the environment of nobody: the caller passes what it found. What kubectl takes is taken,
  * and what is unsafe about it is a warning for the caller to show: credentials that others may
- * read, a server that is not verified. exec and auth-provider plugins are E_UNSUPPORTED.
+ * read, a server that is not verified. auth-provider plugins are E_UNSUPPORTED; what exec names is told, and not run.
  */
 #ifndef ALM_CLIENT_KUBECONFIG_H
 #define ALM_CLIENT_KUBECONFIG_H
 
+#include "alm/client/exec_plugin.h"
 #include "alm/io/transport.h"
 
 struct kubeconfig;
@@ -25,6 +26,7 @@ struct kubeconfig_sources {
 
 struct kubeconfig_target {
 	struct transport_config transport; /* strings in the arena */
+	const struct exec_plugin *exec;    /* that prints its credentials; NULL: none does */
 	const char *context;               /* "" in a cluster */
 	const char *ns;                    /* "default" if none is said */
 	const char *warnings[KUBECONFIG_WARNINGS_MAX];
@@ -44,6 +46,9 @@ const char *kubeconfig_context(const struct kubeconfig *k, size_t i);
  * verified, and is not warned of it. */
 int kubeconfig_resolve(const struct kubeconfig *k, const char *context, bool allow_insecure,
 		       struct arena *a, struct kubeconfig_target *ret, struct error *err);
+
+/* For who works unattended: E_UNSUPPORTED if a program has to be run for the credentials. */
+int kubeconfig_refuse_exec(const struct kubeconfig_target *t, struct error *err);
 
 /* From inside a pod: $KUBERNETES_SERVICE_HOST and _PORT (NULL: not in a cluster, E_NOTFOUND); dir
  * NULL is /var/run/secrets/kubernetes.io/serviceaccount. */

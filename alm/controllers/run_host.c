@@ -85,6 +85,7 @@ static int connect_to(struct run_host *h, const struct run_host_config *c, struc
 	struct kubeconfig_target to = {0};
 	if (kubeconfig_load(&c->kubeconfig, &k, err) < 0 ||
 	    kubeconfig_resolve(k, c->context, false, h->a, &to, err) < 0 ||
+	    kubeconfig_refuse_exec(&to, err) < 0 ||
 	    transport_curl_new(h->loop, &to.transport, &h->transport, err) < 0)
 		return -err->code;
 	h->client = client_new(h->loop, h->transport);

@@ -18,7 +18,8 @@ int target_cluster_find(const struct cli *c, struct arena *a, struct kubeconfig_
 	if (kubeconfig_load(&s, &k, err) < 0)
 		return -err->code;
 	if (kubeconfig_resolve(k, cli_value(c, "context"), cli_flag(c, "insecure-skip-tls-verify"),
-			       a, ret, err) < 0)
+			       a, ret, err) < 0 ||
+	    kubeconfig_refuse_exec(ret, err) < 0)
 		return -err->code;
 	for (size_t i = 0; i < ret->n_warnings; i++)
 		log_warn("kubeconfig", "warning", ret->warnings[i]);

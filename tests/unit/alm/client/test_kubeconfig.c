@@ -55,7 +55,8 @@ static const char two[] =
 	"current-context: b\n"
 	"clusters:\n- name: c\n  cluster: {server: https://two:6443}\n"
 	"- name: d\n  cluster: {server: https://two, insecure-skip-tls-verify: true}\n"
-	"users:\n- name: x\n  user: {exec: {command: aws}}\n"
+	"users:\n- name: x\n  user: {exec: {command: aws, apiVersion: "
+	"client.authentication.k8s.io/v1beta1}}\n"
 	"- name: k\n  user: {client-certificate-data: Q0VSVA==,\n"
 	"    client-key-data: S0VZ, username: n, password: p}\n"
 	"contexts:\n- name: b\n  context: {cluster: c, user: k}\n"
@@ -101,8 +102,11 @@ static void test_kubeconfig__refusals(void **state)
 	struct kubeconfig_target t;
 	struct kubeconfig_sources s = {.path = write_file(f, "two", two, 0640)};
 	assert_ok(kubeconfig_load(&s, &k, &f->err), &f->err);
-	assert_int_equal(kubeconfig_resolve(k, "e", true, f->arena, &t, &f->err), -E_UNSUPPORTED);
-	assert_string_equal(f->err.msg, "user x: credential plugins (exec) are not supported");
+	assert_ok(kubeconfig_resolve(k, "e", true, f->arena, &t, &f->err), &f->err);
+	assert_string_equal(t.exec->command, "aws");
+	assert_int_equal(kubeconfig_refuse_exec(&t, &f->err), -E_UNSUPPORTED);
+	assert_non_null(
+		strstr(f->err.msg, "user of context e: exec (aws) is run for commands alone"));
 	assert_int_equal(kubeconfig_resolve(k, "z", true, f->arena, &t, &f->err), -E_NOTFOUND);
 	assert_string_equal(f->err.msg, "context z: no cluster \"nope\" in kubeconfig");
 	assert_int_equal(kubeconfig_resolve(k, "q", true, f->arena, &t, &f->err), -E_NOTFOUND);

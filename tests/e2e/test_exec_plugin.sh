@@ -1,0 +1,78 @@
+#!/bin/bash
+# A kubeconfig whose user is a program that prints credentials (exec): alm asks before it runs one, and then is who kubectl is.
+set -u
+# shellcheck source=tests/e2e/lib.sh
+. tests/e2e/lib.sh
+command -v script >/dev/null || {
+	echo "ok 1 - exec plugins # SKIP no script (Debian: bsdutils)"
+	exit 0
+}
+server_start
+own=$KUBECONFIG
+token=$(cat "$dir/server/token")
+mkdir "$dir/bin" "$dir/none"
+plugin=$dir/bin/log-me-in
+cat >"$plugin" <<'EOF'
+#!/bin/sh
+echo "$KUBERNETES_EXEC_INFO" >"$TOLD"
+echo "$0 $* $OWN" >>"$TOLD"
+[ -z "${FAILS:-}" ] || { echo "the browser was closed" >&2; exit 7; }
+printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"%s"}}' "$TOKEN"
+EOF
+chmod 755 "$plugin"
+kubeconfig() { # COMMAND [MODE]: our own, with this user
+	sed '/^users:/,$d' "$own"
+	cat <<EOF
+users:
+- name: admin
+  user:
+    exec:
+      apiVersion: client.authentication.k8s.io/v1
+      interactiveMode: ${2:-IfAvailable}
+      command: $1
+      args: [get, "a token"]
+      env: [{name: OWN, value: "1"}]
+      installHint: it comes with the package login
+      provideClusterInfo: true
+contexts:
+- name: alm
+  context: {cluster: alm, user: admin}
+current-context: alm
+EOF
+}
+export TOKEN=$token TOLD=$dir/told
+kubeconfig "$plugin" >"$dir/exec"
+export KUBECONFIG=$dir/exec HOME=$dir/none
+names() { alm get namespaces "$@" 2>&1; }
+has "not without leave" "allow it with --allow-exec-plugin $plugin" "$(names)"
+is "  it was not run" none "$([ -e "$dir/told" ] || echo none)"
+k get namespaces -o name >/dev/null
+jq -Sc . <(head -1 "$dir/told") >"$dir/by-kubectl"
+rm "$dir/told"
+has "it is allowed for a command" kube-system "$(names --allow-exec-plugin "$plugin")"
+is "it is told what kubectl tells" "$(cat "$dir/by-kubectl")" "$(jq -Sc . <(head -1 "$dir/told"))"
+is "with its arguments and variables" "$plugin get a token 1" "$(tail -1 "$dir/told")"
+has "the next command asks again" "allow it with" "$(names)"
+has "another program is not meant" "allow it with" "$(names --allow-exec-plugin /usr/bin/true)"
+ask() { printf '%s\n' "$1" | script -qec "$alm_bin get namespaces" /dev/null 2>&1 | tr -d '\r'; }
+has "on a terminal it is asked for" "Run it, now and from now on? [y/N]" "$(ask n)"
+has "no is no" "allow it with" "$(ask n)"
+has "yes is yes" kube-system "$(ask y)"
+has "and stays so" kube-system "$(names)"
+is "in a file of the owner's" "600 $plugin" "$(stat -c %a "$dir/none/.alm/exec-plugins") $(cat "$dir/none/.alm/exec-plugins")"
+has "what it says is wrong is told" "failed with exit code 7: the browser was closed" "$(FAILS=1 names)"
+has "a token that is none" "Unauthorized" "$(TOKEN=x names)"
+kubeconfig log-me-in >"$dir/exec"
+has "by name, from PATH" kube-system "$(PATH=$dir/bin:$PATH names)"
+has "one that is not there" "exec: executable log-me-in not found; it comes with the package login" "$(names)"
+kubeconfig bin/log-me-in >"$dir/exec"
+has "below the folder of the kubeconfig" kube-system "$(names)"
+kubeconfig "$plugin" Always >"$dir/exec"
+has "one that wants the terminal" "exec.interactiveMode is Always" "$(names)"
+kubeconfig "$plugin" >"$dir/exec"
+has "what works unattended runs none" "this works unattended: give it a token" \
+	"$(alm controller --kubeconfig "$dir/exec" --data-dir "$dir/none" --metrics-listen off 2>&1)"
+mkdir "$dir/m"
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: by-run, namespace: default}\n' >"$dir/m/one.yaml"
+has "alm run is a command" "ConfigMap/ConfigMap: Finished" "$(cd "$dir" && alm run --trigger=oneoff --renderer.file.dir=m 2>&1)"
+finish
