@@ -43,18 +43,18 @@ UNWIND := $(if $(SANITIZE),,-fno-asynchronous-unwind-tables)
 # What runs once per command, per answer of a person or per change of an app is small; what runs per byte, row or fast.
 # alm/engine and alm/client wait for a server and for the log's disk. Of the folders that SMALL_OF names most is fast: of the log what
 # appends and verifies, of CEL what evaluates, of io what every request goes through.
-SMALL_OF := $(addprefix alm/audit/,anchor audit_anchor audit_objects audit_open changes checkpoint log objects snapshot tables verify_anchors disk_watch export gap kept large prune query redact replay restored verify_notes \
+SMALL_OF := $(addprefix alm/audit/,anchor audit. audit_anchor audit_objects audit_open changes checkpoint log objects snapshot tables verify_anchors disk_watch export gap kept large prune query redact replay restored verify_notes \
 	verify_report row_text) $(addprefix alm/base/,clock file log. pubkey visible) \
 	$(addprefix alm/io/,address beneath curl_lib data_dir db_copy db_open jsonnet jws metrics own_ca process program quota sandbox \
-	serving_cert sql tls transport_curl transport_local) $(addprefix alm/apiserver/,admit apiserver collection converting health modern mutation object_meta options patching pods \
-	registry resource_quotas route status store/objects_check store/revisions waiting wire/) crds/legacy \
+	serving_cert sql tls transport_curl transport_local) $(addprefix alm/apiserver/,admit apiserver collection converting health list modern mutation object_meta options patching pods \
+	registry resource_quotas route status store/audit_write store/hub store/objects_check store/revisions waiting wire/) crds/legacy \
 	$(addprefix alm/obj/cel/cel_,authorizer check eval fn format l message net o parse q rules t value) \
 	$(addprefix alm/obj/query/,field json rbac selector wait) $(addprefix alm/obj/schema/,api_ builtin_types schema_c schema_f schema_path schema_s \
 	schema_value) \
 	$(addprefix alm/obj/,decode diff gvk patch/apply patch/managed patch/owned patch/patch quantity regex/regex_ yaml_) \
 	$(addprefix catalog/resolve/,resolve. resolve_change resolve_claims resolve_deps resolve_doc resolve_exclude resolve_package resolve_record \
 	resolve_relax resolve_replay resolve_resources resolve_search resolve_when solve) catalog/semver_range catalog/weburl \
-	$(addprefix installers/,access hooks manifest release render tmpl/eval_param tmpl/failure tmpl/lex tmpl/pars tmpl/structs) $(addprefix installers/value/,date gonum number print quote zone)
+	$(addprefix installers/,access hooks manifest release render tmpl/eval tmpl/exec tmpl/failure tmpl/lex tmpl/pars tmpl/structs) $(addprefix installers/value/,date gonum number print quote zone)
 SMALL := $(SMALL_OF:%=%%) $(addsuffix /%,alm/cli alm/client alm/engine alm/main alm/controllers alm/live alm/render alm/source alm/sources \
 	alm/unit $(addprefix alm/apiserver/,admission auth docs kinds loops) catalog/gate catalog/index catalog/lint catalog/trust \
 	installers/chart installers/format installers/jsonschema installers/tmpl/fn)
