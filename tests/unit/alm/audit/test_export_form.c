@@ -114,6 +114,8 @@ static void test_export_form__ocsf(void **state)
 		{"Write", "{\"verb\":\"apply\",\"code\":201}", 600301},
 		{"Write", "{\"verb\":\"apply\",\"code\":200}", 600303},
 		{"Write", "{\"verb\":\"deletecollection\",\"code\":200}", 600304},
+		{"Write", "{\"verb\":\"create\",\"code\":399}", 600301},
+		{"Write", "{\"verb\":\"create\",\"code\":400}", 600301},
 		{"Observe", "{}", 600303},
 		{"Approval", "{}", 300499},
 		{"Transition", "{}", 300403},
@@ -129,6 +131,9 @@ static void test_export_form__ocsf(void **state)
 		assert_int_equal(obj_i64(o, "category_uid", 0), class / 1000);
 		assert_int_equal(obj_i64(o, "time", 0), 1893571200000);
 		SAYS(o, "metadata.uid", "112");
+		int64_t failed = strstr(rows[i].body, "\"code\":4") != NULL;
+		assert_int_equal(obj_i64(o, "severity_id", 0), 1 + failed);
+		assert_int_equal(obj_i64(o, "status_id", 0), 1 + failed);
 		assert_true(obj_has(o, class == 6003 ? "src_endpoint" : "entity"));
 	}
 }
