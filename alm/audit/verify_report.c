@@ -35,22 +35,25 @@ void verify_unchecked(struct verify_report *rep, const char *fmt, ...)
 	(void)vsnprintf(rep->unchecked[rep->n_unchecked++], sizeof(rep->unchecked[0]), fmt, args);
 	va_end(args);
 }
+
+/* Findings are in the order of what was compared, not in that of the entries. */
 static void print_intact(const struct verify_report *r, struct strbuf *b)
 {
-	int64_t from = r->first > 0 ? r->first : 1;
+	int64_t at = r->first > 0 ? r->first : 1;
 	size_t n = 0;
-	for (size_t i = 0; i < r->n_findings; i++) {
-		const struct verify_finding *f = &r->findings[i];
-		if (f->seq <= 0)
-			continue;
-		if (f->seq > from)
-			strbuf_addf(b, "%s%" PRId64 "..%" PRId64, n++ ? " and " : "", from,
-				    f->seq - 1);
-		if (f->to >= from)
-			from = f->to + 1;
+	while (at <= r->last) {
+		int64_t next = r->last + 1, behind = 0;
+		for (size_t i = 0; i < r->n_findings; i++) {
+			const struct verify_finding *f = &r->findings[i];
+			if (f->seq > at && f->seq < next)
+				next = f->seq;
+			else if (f->seq > 0 && f->seq <= at && f->to >= at)
+				behind = f->to + 1;
+		}
+		if (!behind)
+			strbuf_addf(b, "%s%" PRId64 "..%" PRId64, n++ ? " and " : "", at, next - 1);
+		at = behind ? behind : next;
 	}
-	if (from <= r->last)
-		strbuf_addf(b, "%s%" PRId64 "..%" PRId64, n++ ? " and " : "", from, r->last);
 	if (!n)
 		strbuf_adds(b, "none");
 }

@@ -122,6 +122,41 @@ static void test_verify_report__findings(void **state)
 	assert_int_equal(verify_exit(&r), 4);
 }
 
+/* What is intact is what no finding is of, in whatever order they came, one over another or not. */
+static void test_verify_report__what_is_intact(void **state)
+{
+	(void)state;
+	uint64_t prng = 7;
+	for (int turn = 0; turn < 2000; turn++) {
+		struct verify_report r = {.first = 3, .last = 14, .n_findings = 4};
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 16),
+						      want = STRBUF_INIT(1 << 16);
+		bool bad[32] = {false};
+		for (size_t i = 0; i < r.n_findings; i++) {
+			prng = prng * 6364136223846793005U + 1442695040888963407U;
+			int64_t seq = (int64_t)(prng >> 33) % 16,
+				to = seq + (int64_t)(prng >> 50) % 4;
+			r.findings[i] = (struct verify_finding){.seq = seq, .to = seq ? to : 0};
+			for (int64_t k = seq; seq && k <= to; k++)
+				bad[k] = true;
+		}
+		for (int64_t k = 3, begin; k <= 14; k++) {
+			if (bad[k])
+				continue;
+			for (begin = k; k < 14 && !bad[k + 1];)
+				k++;
+			strbuf_addf(&want, "%s%d..%d", want.len ? " and " : "; entries ",
+				    (int)begin, (int)k);
+		}
+		if (!want.len)
+			strbuf_adds(&want, "; entries none");
+		strbuf_adds(&want, " intact;");
+		verify_print(&r, &b);
+		if (!strstr(b.buf, want.buf))
+			fail_msg("turn %d: %s is not in %s", turn, want.buf, b.buf);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +164,7 @@ int main(void)
 		cmocka_unit_test(test_verify_report__all_that_was_compared),
 		cmocka_unit_test(test_verify_report__what_is_not_compared),
 		cmocka_unit_test(test_verify_report__findings),
+		cmocka_unit_test(test_verify_report__what_is_intact),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
