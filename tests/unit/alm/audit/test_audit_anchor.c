@@ -363,6 +363,11 @@ static void test_audit_anchor__a_restored_copy_says_so(void **state)
 	open_log(&l);
 	assert_false(audit_read_only(l.audit));
 	assert_int_equal(count(&l, "Restored"), 1);
+	CLEANUP(obj_unrefp) struct obj *row = NULL;
+	assert_ok(audit_row_get(l.audit, rows + 1, &row, &err), &err);
+	assert_string_equal(obj_str(row, "reason"), "Restored");
+	assert_string_equal(obj_str(row, "body.details"), "of a tile");
+	assert_string_equal(obj_str(row, "body.justification"), "a test");
 	audit_log_assert_intact(&l);
 	audit_log_close(&l);
 }

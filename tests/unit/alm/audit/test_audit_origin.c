@@ -76,10 +76,41 @@ static void test_audit_origin__a_generation_is_a_number_behind_the_name(void **s
 	}
 }
 
+/* A log is opened by its name, or by none; by another it is not. */
+static void test_audit_origin__another_name_opens_no_log(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *origin;
+		bool opens;
+	} rows[] = {{"a/b", true}, {NULL, true}, {"a/c", false}, {"a", false}, {"a/b/c", false}};
+	struct audit_log l;
+	struct error err = ERROR_INIT;
+	audit_log_open(&l, ":memory:", NULL); /* for its loop */
+	audit_close(STEAL(l.audit));
+	db_close(l.db);
+	const struct db_config dc = {.path = ":memory:"};
+	assert_ok(db_open(&dc, &l.db, &err), &err);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct audit_config ac = {
+			.db = l.db, .loop = &l.loop.base, .origin = rows[i].origin};
+		struct audit *a = NULL;
+		err = ERROR_INIT;
+		assert_int_equal(audit_open(&ac, &a, &err), rows[i].opens ? 0 : -E_INVALID);
+		if (rows[i].opens)
+			assert_string_equal(audit_origin(a), "a/b");
+		else
+			assert_non_null(strstr(err.msg, "the audit log is a/b, not "));
+		audit_close(a);
+	}
+	audit_log_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit_origin__an_origin_is_a_name),
+		cmocka_unit_test(test_audit_origin__another_name_opens_no_log),
 		cmocka_unit_test(test_audit_origin__a_family_keeps_its_name),
 		cmocka_unit_test(test_audit_origin__a_generation_is_a_number_behind_the_name),
 	};
