@@ -83,7 +83,8 @@ static void test_audit_origin__another_name_opens_no_log(void **state)
 	static const struct {
 		const char *origin;
 		bool opens;
-	} rows[] = {{"a/b", true}, {NULL, true}, {"a/c", false}, {"a", false}, {"a/b/c", false}};
+	} rows[] = {{"a/b", true},  {"a/b", true}, {NULL, true},
+		    {"a/c", false}, {"a", false},  {"a/b/c", false}};
 	struct audit_log l;
 	struct error err = ERROR_INIT;
 	audit_log_open(&l, ":memory:", NULL); /* for its loop */
