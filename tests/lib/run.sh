@@ -11,7 +11,7 @@ set -u
 export BUILD="${BUILD:-build}"
 export CMOCKA_MESSAGE_OUTPUT=tap
 export LC_ALL=C TZ=UTC
-export GOGC=off GOMEMLIMIT=256MiB # a kubectl lives for a tenth of a second: a third of that is its garbage collector
+export GOGC=off GOMEMLIMIT=256MiB GOMAXPROCS=1 # a kubectl lives for a tenth of a second: a third of that is its garbage collector, a tenth its threads
 # A sanitizer that keeps 30 callers of each allocation takes a sixth of its time for them; its report needs the nearest.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-malloc_context_size=5}"
 log=$BUILD/test-logs
