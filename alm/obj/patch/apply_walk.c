@@ -147,7 +147,7 @@ struct keyed {
 	const char *step;
 	const struct obj *item;
 	size_t index;
-	bool again; /* others have the same key: none of them is looked into */
+	size_t same; /* of the first of those with one key: how many there are. Of several none is looked into */
 };
 
 static int by_step(const void *a, const void *b)
@@ -157,24 +157,24 @@ static int by_step(const void *a, const void *b)
 	return c ? c : (x->index > y->index) - (x->index < y->index);
 }
 
-/* The items that have a step, by step, of equal ones the first; an array of the arena. */
+/* The items that have a step, by step, those of one key behind each other; an array of the arena. */
 static struct keyed *keyed_items(struct walk *w, struct apply_type t, const struct obj *list,
 				 size_t *ret_n)
 {
-	struct keyed *items = ARENA_ARRAY(w->a, struct keyed, obj_len(list) + 1);
-	size_t n = 0, kept = 0;
+	struct keyed *items = ARENA_ARRAY(w->a, struct keyed, obj_len(list) + 1), *first = items;
+	size_t n = 0;
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const struct obj *item = obj_at(list, i);
-		items[n] = (struct keyed){apply_item_step(t, item, w->a), item, i, false};
+		items[n] = (struct keyed){apply_item_step(t, item, w->a), item, i, 0};
 		n += items[n].step != NULL;
 	}
 	qsort(items, n, sizeof(*items), by_step);
-	for (size_t i = 0; i < n; i++)
-		if (kept == 0 || strcmp(items[kept - 1].step, items[i].step) != 0)
-			items[kept++] = items[i];
-		else
-			items[kept - 1].again = true;
-	*ret_n = kept;
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(first->step, items[i].step) != 0)
+			first = &items[i];
+		first->same++;
+	}
+	*ret_n = n;
 	return items;
 }
 
@@ -186,11 +186,11 @@ static void item_fields(struct walk *w, struct apply_type t, const struct obj *l
 	}
 	size_t n;
 	const struct keyed *items = keyed_items(w, t, list, &n);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i += items[i].same) {
 		if (!enter(w, items[i].step))
 			continue;
 		fieldset_insert(w->fields, w->steps, w->n);
-		if (obj_type(items[i].item) == OBJ_MAP && !items[i].again)
+		if (obj_type(items[i].item) == OBJ_MAP && items[i].same == 1)
 			node_fields(w, apply_items(t), items[i].item);
 		w->n--;
 	}
@@ -311,29 +311,26 @@ static void compare_leaf(struct walk *w, const struct obj *before, const struct 
 		fieldset_insert(into, w->steps, w->n);
 }
 
-/* The items of the list that have the step; owned. */
-static struct obj *items_of(struct walk *w, struct apply_type t, const struct obj *list,
-			    const char *step)
+static bool are_equal(const struct keyed *x, const struct keyed *y)
 {
-	struct obj *out = obj_list();
-	for (size_t i = 0; i < obj_len(list); i++) {
-		const char *own = apply_item_step(t, obj_at(list, i), w->a);
-		if (own && strcmp(own, step) == 0)
-			obj_append(out, obj_ref(obj_at(list, i)));
-	}
-	return out;
+	bool equal = x->same == y->same;
+	for (size_t i = 0; equal && i < x->same; i++)
+		equal = obj_equal(x[i].item, y[i].item);
+	return equal;
 }
 
-/* Of a key that more than one item of a side has: x and y are the first ones. */
-static void compare_again(struct walk *w, struct apply_type t, const struct keyed *x,
-			  const struct keyed *y, const struct obj *before, const struct obj *after)
+/* Those with one key; NULL: the side has none. */
+static void compare_items(struct walk *w, struct apply_type t, const struct keyed *x,
+			  const struct keyed *y)
 {
-	bool was = x && x->again, is = y && y->again;
+	bool was = x && x->same > 1, is = y && y->same > 1;
 	if (was && is) {
-		CLEANUP(obj_unrefp) struct obj *a = items_of(w, t, before, x->step);
-		CLEANUP(obj_unrefp) struct obj *b = items_of(w, t, after, x->step);
-		if (!obj_equal(a, b))
+		if (!are_equal(x, y))
 			fieldset_insert(w->diff.modified, w->steps, w->n);
+		return;
+	}
+	if (!was && !is) {
+		compare_node(w, apply_items(t), x ? x->item : NULL, y ? y->item : NULL);
 		return;
 	}
 	if (was && y)
@@ -353,15 +350,11 @@ static void compare_lists(struct walk *w, struct apply_type t, const struct obj 
 		int c = next_side(x < x_end ? x->step : NULL, y < y_end ? y->step : NULL);
 		const struct keyed *was = c <= 0 ? x : NULL, *is = c >= 0 ? y : NULL;
 		if (enter(w, was ? was->step : is->step)) {
-			if ((was && was->again) || (is && is->again))
-				compare_again(w, t, was, is, before, after);
-			else
-				compare_node(w, apply_items(t), was ? was->item : NULL,
-					     is ? is->item : NULL);
+			compare_items(w, t, was, is);
 			w->n--;
 		}
-		x += c <= 0;
-		y += c >= 0;
+		x += was ? was->same : 0;
+		y += is ? is->same : 0;
 	}
 }
 

@@ -35,7 +35,8 @@ static void test_audit_entry__a_note_is_whole(void **state)
 	strbuf_adds(&other_id, line);
 	char *c0 = &other_id.buf[base64 - line];
 	*c0 = *c0 == 'A' ? 'B' : 'A';
-	c0[40] = c0[40] == 'A' ? 'B' : 'A';
+	c0 = &other_id.buf[base64 - line + 40];
+	*c0 = *c0 == 'A' ? 'B' : 'A';
 	strbuf_adds(&other_signature, line);
 	c0 = &other_signature.buf[base64 - line + 40];
 	*c0 = *c0 == 'A' ? 'B' : 'A';
@@ -214,7 +215,7 @@ static void test_audit_entry__an_entry_names_each_blob_once(void **state)
 		assert_ok(audit_row_get(l.audit, seq, &o, &err), &err);
 		assert_int_equal(obj_i64(o, "body.blobs", 0), 3);
 		assert_int_equal(number_of(&l, "SELECT count(*) FROM audit_ref"),
-				 names_before + 3 * (entry + 1));
+				 names_before + 3 * ((int64_t)entry + 1));
 		assert_int_equal(number_of(&l, "SELECT count(*) FROM audit_blob"),
 				 blobs_before + 3);
 	}

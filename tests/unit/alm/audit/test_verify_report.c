@@ -122,7 +122,32 @@ static void test_verify_report__findings(void **state)
 	assert_int_equal(verify_exit(&r), 4);
 }
 
-/* What is intact is what no finding is of, in whatever order they came, one over another or not. */
+#define ENTRIES 32 /* more than findings are of */
+
+/* Findings in any order, one over another or not; marks what they are of. */
+static void draw_findings(struct verify_report *r, uint64_t *prng, bool bad[ENTRIES])
+{
+	for (size_t i = 0; i < r->n_findings; i++) {
+		*prng = *prng * 6364136223846793005U + 1442695040888963407U;
+		int64_t seq = (int64_t)(*prng >> 33) % 16, to = seq + (int64_t)(*prng >> 50) % 4;
+		r->findings[i] = (struct verify_finding){.seq = seq, .to = seq ? to : 0};
+		for (int64_t k = seq; seq && k <= to; k++)
+			bad[k] = true;
+	}
+}
+
+static void say_intact(const struct verify_report *r, const bool bad[ENTRIES], struct strbuf *b)
+{
+	for (int64_t k = r->first, begin; k <= r->last; k++) {
+		if (bad[k])
+			continue;
+		for (begin = k; k < r->last && !bad[k + 1];)
+			k++;
+		strbuf_addf(b, "%s%d..%d", b->len ? " and " : "; entries ", (int)begin, (int)k);
+	}
+	strbuf_adds(b, b->len ? " intact;" : "; entries none intact;");
+}
+
 static void test_verify_report__what_is_intact(void **state)
 {
 	(void)state;
@@ -131,26 +156,9 @@ static void test_verify_report__what_is_intact(void **state)
 		struct verify_report r = {.first = 3, .last = 14, .n_findings = 4};
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 16),
 						      want = STRBUF_INIT(1 << 16);
-		bool bad[32] = {false};
-		for (size_t i = 0; i < r.n_findings; i++) {
-			prng = prng * 6364136223846793005U + 1442695040888963407U;
-			int64_t seq = (int64_t)(prng >> 33) % 16,
-				to = seq + (int64_t)(prng >> 50) % 4;
-			r.findings[i] = (struct verify_finding){.seq = seq, .to = seq ? to : 0};
-			for (int64_t k = seq; seq && k <= to; k++)
-				bad[k] = true;
-		}
-		for (int64_t k = 3, begin; k <= 14; k++) {
-			if (bad[k])
-				continue;
-			for (begin = k; k < 14 && !bad[k + 1];)
-				k++;
-			strbuf_addf(&want, "%s%d..%d", want.len ? " and " : "; entries ",
-				    (int)begin, (int)k);
-		}
-		if (!want.len)
-			strbuf_adds(&want, "; entries none");
-		strbuf_adds(&want, " intact;");
+		bool bad[ENTRIES] = {false};
+		draw_findings(&r, &prng, bad);
+		say_intact(&r, bad, &want);
 		verify_print(&r, &b);
 		if (!strstr(b.buf, want.buf))
 			fail_msg("turn %d: %s is not in %s", turn, want.buf, b.buf);
