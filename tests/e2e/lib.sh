@@ -88,7 +88,10 @@ server_start() {
 	: >"$dir/out" # it is waited for what the server says, not for what stood there
 	"$alm_bin" server --data-dir "$dir/server" --listen 127.0.0.1:0 --simulate-workloads >"$dir/out" 2>"$dir/err" &
 	pid=$!
-	timeout 60 sh -c "until [ -s '$dir/out' ]; do sleep 0.1; done"
+	timeout 60 sh -c "until [ -s '$dir/out' ]; do sleep 0.1; done" || {
+		not_ok "alm server starts" "$(tail -5 "$dir/err")"
+		exit 1
+	}
 	export KUBECONFIG=$dir/server/kubeconfig
 }
 

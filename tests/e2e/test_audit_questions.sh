@@ -46,6 +46,7 @@ is "--tail" "$((seq - 2)) $((seq - 1)) $seq" "$(ask query --tail 3 --no-headers 
 is "--tail of some" "Installed" "$(ask timeline app/etcd --type Transition --tail 1 --no-headers | awk '{print $4}')"
 is "--tail of JSON is in order" "true" "$(ask query --tail 5 -o json | jq '[.[].seq] | . == sort')"
 code "--tail of nothing" 2 "from 1 to" ask query --tail -1
+code "--tail of none" 2 "from 1 to" ask query --tail 0
 code "--tail and --limit" 2 "choose one" ask query --tail 1 --limit 1
 
 # as it comes

@@ -56,7 +56,7 @@ static int check_rows(struct audit_report *r, int64_t tail, struct error *err)
 {
 	struct cli *c = r->c;
 	bool follows = cli_flag(c, "follow");
-	if (tail < 0 || tail > QUERY_TAIL_MAX)
+	if (cli_value(c, "tail") && (tail < 1 || tail > QUERY_TAIL_MAX))
 		return error_set(err, E_USAGE, "--tail is a number from 1 to %d", QUERY_TAIL_MAX);
 	if (tail && (cli_value(c, "limit") || cli_value(c, "from-seq")))
 		return error_set(err, E_USAGE,
