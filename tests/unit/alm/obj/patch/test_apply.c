@@ -5,6 +5,7 @@
 #include "alm/base/clock.h"
 #include "alm/obj/json.h"
 #include "alm/obj/patch/apply.h"
+#include "alm/obj/patch/apply_walk.h"
 #include "alm/obj/patch/managed.h"
 #include "alm/obj/schema/builtin_types.h"
 #include "tests/lib/recorded.h"
@@ -325,6 +326,49 @@ static void test_apply__built_in_kinds_merge_by_their_tables(void **state)
 		"{}}}}}}},\"manager\":\"u\",\"operation\":\"Update\"}]");
 }
 
+/* An item of a list is known by its key; several of one key, which environments may have, are one member. Groups of them cost their
+ * number: each looked for in the whole list filled the memory. */
+static void test_apply__items_of_one_key_are_one_member(void **state)
+{
+	enum { PAIRS = 10000 };
+	(void)state;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(LIMIT);
+	struct apply_diff diff;
+	strbuf_adds(&b, "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"spec\":{\"containers\":[{"
+			"\"name\":\"c\",\"env\":[{\"name\":\"x\"}");
+	for (int i = 0; i < PAIRS; i++)
+		strbuf_addf(
+			&b,
+			",{\"name\":\"n%d\",\"value\":\"a\"},{\"name\":\"n%d\",\"value\":\"b\"}", i,
+			i);
+	strbuf_adds(&b, "]}]}}");
+	const struct obj *before = parse(b.buf);
+	strstr(b.buf, "\"n7\",\"value\":\"a\"")[strlen("\"n7\",\"value\":\"")] = 'c';
+	memcpy(strstr(b.buf, "\"n8\",\"value\":\"b\""), "\"m8\"", 4); /* no pair any more */
+	apply_compare(apply_type_of(builtin_schema("v1", "Pod"), true), before, parse(b.buf), arena,
+		      &diff);
+	const struct {
+		const struct fieldset *s;
+		const char *want;
+	} rows[] = {
+		{diff.modified, "\"k:{\\\"name\\\":\\\"n7\\\"}\":{}"},
+		{diff.removed, "\"k:{\\\"name\\\":\\\"n8\\\"}\":{}"},
+		{diff.added,
+		 "\"k:{\\\"name\\\":\\\"m8\\\"}\":{\".\":{},\"f:name\":{},\"f:value\":{}},"
+		 "\"k:{\\\"name\\\":\\\"n8\\\"}\":{\".\":{},\"f:name\":{},\"f:value\":{}}"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(obj_unrefp) struct obj *o = fieldset_print(rows[i].s);
+		CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(LIMIT);
+		json_print_canonical(o, &text);
+		assert_string_equal(text.buf,
+				    arena_fmt(arena,
+					      "{\"f:spec\":{\"f:containers\":{\"k:{\\\"name\\\":"
+					      "\\\"c\\\"}\":{\"f:env\":{%s}}}}}",
+					      rows[i].want));
+	}
+}
+
 /* --- properties over generated writes --- */
 
 static uint32_t seed;
@@ -428,6 +472,7 @@ int main(void)
 		CASE(test_apply__ten_updaters_then_ancient_changes),
 		CASE(test_apply__status_belongs_to_nobody_on_the_main_endpoint),
 		CASE(test_apply__built_in_kinds_merge_by_their_tables),
+		CASE(test_apply__items_of_one_key_are_one_member),
 		CASE(test_apply__twice_is_a_no_op),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
