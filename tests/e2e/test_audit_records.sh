@@ -61,9 +61,10 @@ none "none of a dry run" k get auditrecords --field-selector subject.name=c6,rea
 rv=$(k get --raw "$api?limit=1" | jq -r .metadata.resourceVersion)
 timeout 60 kubectl get --raw "$api?watch=true&resourceVersion=$rv&fieldSelector=subject.kind%3DConfigMap" >watched 2>/dev/null &
 watcher=$!
-timeout 60 "$alm_bin" audit query --follow --type Write --kubeconfig "$config" >queried 2>query.err &
+# --foreground: one signal; else a second one, to the group, may come when it has ended its loop already.
+timeout --foreground 60 "$alm_bin" audit query --follow --type Write --kubeconfig "$config" >queried 2>query.err &
 query=$!
-timeout 60 "$alm_bin" audit export --follow --format csv --kubeconfig "$config" >exported 2>export.err &
+timeout --foreground 60 "$alm_bin" audit export --follow --format csv --kubeconfig "$config" >exported 2>export.err &
 export_=$!
 timeout 60 sh -c 'until grep -q c12 queried && grep -q c12 exported; do sleep 0.1; done'
 k create configmap later >/dev/null
