@@ -393,7 +393,6 @@ static void test_cel__old_self_may_be_optional(void **state)
 			assert_string_equal(errors->items[before].message, rows[i].message);
 	}
 	schema_free(s);
-	obj_unref(openapi);
 }
 
 int main(void)
