@@ -33,6 +33,7 @@ struct session {
 	struct discovery *discovery;
 	const char *ns;
 	struct transport_config config; /* strings in the arena of the command */
+	struct session_exec *exec;      /* NULL: no program prints the credentials */
 	bool stopped;
 };
 
@@ -139,10 +140,12 @@ int session_open_on(struct cli *c, struct loop *loop, struct session **ret, stru
 	t.transport.user_agent = "alm/" ALM_VERSION;
 	s->own_loop = loop ? NULL : loop_event_new();
 	s->loop = loop ? loop : s->own_loop;
-	if (t.exec && session_exec(c, s->loop, t.exec, &t.transport, err) < 0)
+	if (t.exec && session_exec_new(c, s->loop, t.exec, &t.transport, &s->exec, err) < 0)
 		return -err->code;
 	s->config = t.transport;
 	r = transport_curl_new(s->loop, &t.transport, &s->transport, err);
+	if (r >= 0 && s->exec)
+		session_exec_keep(s->exec, s->transport);
 	if (r < 0 || limit_rate(s, err) < 0)
 		return -err->code;
 	s->client = client_new(s->loop, s->transport);
@@ -156,6 +159,7 @@ void session_free(struct session *s)
 		return;
 	discovery_free(s->discovery);
 	client_free(s->client);
+	session_exec_free(s->exec);
 	transport_free(s->transport);
 	loop_free(s->own_loop);
 	xfree(s);

@@ -14,6 +14,7 @@
 #define ANSWER_BYTES  64                 /* on the terminal */
 #define TOLD_BYTES    500                /* of what it says is wrong */
 #define MAY_EXECUTE   0111u
+#define RENEW_NS_MIN  NS_PER_S
 
 static bool is_program(const char *path)
 {
@@ -93,29 +94,59 @@ static int allow(struct cli *c, const char *path, struct error *err)
 			 path, path);
 }
 
-struct run {
+struct session_exec {
 	struct loop *loop;
+	struct programs *programs;
 	const struct exec_plugin *plugin;
-	struct transport_config *t;
-	struct arena *a;
-	const char *path;
+	struct program_call call; /* in the arena of the command */
+	struct transport_config credentials;
+	struct transport *transport; /* NULL: it has none yet */
+	struct arena *a;             /* of the newest answer */
+	int64_t until_ns;
+	struct timer again;
 	struct error err;
 };
 
+static void arm(struct session_exec *x)
+{
+	int64_t left = (x->until_ns - loop_now(x->loop)) / 5 * 4;
+	if (x->transport && x->until_ns)
+		loop_arm(x->loop, &x->again, left > RENEW_NS_MIN ? left : RENEW_NS_MIN);
+}
+
+static void take(struct session_exec *x, const struct program_result *r)
+{
+	CLEANUP(arena_freep) struct arena *before = x->a;
+	x->a = arena_new(EXEC_PLUGIN_ANSWER_BYTES * 2);
+	(void)exec_plugin_answer(x->plugin, r->output, loop_now(x->loop), x->a, &x->credentials,
+				 &x->until_ns, &x->err);
+}
+
 static void ended(void *arg, const struct program_result *r, const struct error *err)
 {
-	struct run *x = arg;
+	struct session_exec *x = arg;
 	struct str said = str_trim(r->errors);
 	int shown = said.len < TOLD_BYTES ? (int)said.len : TOLD_BYTES;
-	if (err)
-		x->err = *err;
-	else if (r->status != 0)
+	x->err = err ? *err : ERROR_INIT;
+	if (!err && r->status != 0)
 		error_set(&x->err, E_UNAUTHORIZED, "exec plugin %s failed with exit code %d: %.*s",
-			  x->path, r->status, shown, said.ptr ? said.ptr : "");
+			  x->call.path, r->status, shown, said.ptr ? said.ptr : "");
+	else if (!err)
+		take(x, r);
+	if (!x->transport)
+		loop_stop(x->loop);
+	else if (!x->err.code && x->credentials.token)
+		transport_curl_renew(x->transport, x->credentials.token);
 	else
-		(void)exec_plugin_answer(x->plugin, r->output, loop_now(x->loop), x->a, x->t,
-					 &x->err);
-	loop_stop(x->loop);
+		term_error("Warning: %s\n", x->err.msg);
+	if (!x->err.code)
+		arm(x);
+}
+
+static void again(void *arg)
+{
+	struct session_exec *x = arg;
+	programs_run(x->programs, &x->call, ended, x);
 }
 
 /* environ, its own ones, and what it is asked for. */
@@ -155,29 +186,60 @@ static const char *const *arguments(const struct exec_plugin *p, struct arena *a
 	return all;
 }
 
-int session_exec(struct cli *c, struct loop *l, const struct exec_plugin *p,
-		 struct transport_config *t, struct error *err)
+static int prepare(struct session_exec *x, struct cli *c, const struct transport_config *t,
+		   struct error *err)
 {
-	CLEANUP(programs_freep) struct programs *programs = NULL;
+	const struct exec_plugin *p = x->plugin;
 	CLEANUP(strbuf_release) struct strbuf here = STRBUF_INIT(STRBUF_SMALL);
 	const char *path = find(p->command, c->arena);
-	struct run x = {
-		.loop = l, .plugin = p, .t = t, .a = c->arena, .path = path, .err = ERROR_INIT};
 	if (!path)
 		return error_set(err, E_NOTFOUND, "exec: executable %s not found%s%s", p->command,
 				 p->install_hint ? "; " : "",
 				 p->install_hint ? p->install_hint : "");
-	if (allow(c, path, err) < 0 || file_absolute(".", &here, err) < 0 ||
-	    programs_process_new(l, &programs, err) < 0)
+	if (allow(c, path, err) < 0 || file_absolute(".", &here, err) < 0)
 		return -err->code;
-	const struct program_call call = {
+	x->call = (struct program_call){
 		.path = path,
 		.argv = arguments(p, c->arena),
 		.env = environment(p, exec_plugin_info(p, t, c->arena), c->arena),
-		.dir = here.buf,
+		.dir = arena_strdup(c->arena, here.buf),
 		.is_users = true,
 		.limits = {.output_bytes = EXEC_PLUGIN_ANSWER_BYTES, .wall_ns = EXEC_PLUGIN_NS}};
-	programs_run(programs, &call, ended, &x);
+	return programs_process_new(x->loop, &x->programs, err);
+}
+
+int session_exec_new(struct cli *c, struct loop *l, const struct exec_plugin *p,
+		     struct transport_config *t, struct session_exec **ret, struct error *err)
+{
+	CLEANUP(session_exec_freep) struct session_exec *x = xcalloc(1, sizeof(*x));
+	x->loop = l;
+	x->plugin = p;
+	x->credentials = *t;
+	x->again = (struct timer){.fn = again, .arg = x};
+	if (prepare(x, c, t, err) < 0)
+		return -err->code;
+	again(x);
 	loop_run(l);
-	return x.err.code ? error_copy(err, &x.err) : 0;
+	if (x->err.code)
+		return error_copy(err, &x->err);
+	*t = x->credentials;
+	t->token = t->token ? arena_strdup(c->arena, t->token) : NULL; /* x has another one later */
+	*ret = STEAL(x);
+	return 0;
+}
+
+void session_exec_keep(struct session_exec *x, struct transport *transport)
+{
+	x->transport = transport;
+	arm(x);
+}
+
+void session_exec_free(struct session_exec *x)
+{
+	if (!x)
+		return;
+	loop_disarm(x->loop, &x->again);
+	programs_free(x->programs);
+	arena_free(x->a);
+	xfree(x);
 }

@@ -122,7 +122,7 @@ const char *exec_plugin_info(const struct exec_plugin *p, const struct transport
 }
 
 static int read_status(const struct obj *status, int64_t now_ns, struct arena *a,
-		       struct transport_config *t, struct error *err)
+		       struct transport_config *t, int64_t *ret_until_ns, struct error *err)
 {
 	const char *until = obj_str(status, "expirationTimestamp");
 	const char *token = text_of(status, "token", a);
@@ -140,6 +140,7 @@ static int read_status(const struct obj *status, int64_t now_ns, struct arena *a
 	if (until && (!clock_parse(str_of(until), &ns) || ns <= now_ns))
 		return error_set(err, E_UNAUTHORIZED,
 				 "exec plugin returned credentials that ended at %.64s", until);
+	*ret_until_ns = ns;
 	t->token = token ? token : t->token;
 	t->token_file = token ? NULL : t->token_file;
 	t->cert_pem = cert ? cert : t->cert_pem;
@@ -148,7 +149,8 @@ static int read_status(const struct obj *status, int64_t now_ns, struct arena *a
 }
 
 int exec_plugin_answer(const struct exec_plugin *p, struct str output, int64_t now_ns,
-		       struct arena *a, struct transport_config *t, struct error *err)
+		       struct arena *a, struct transport_config *t, int64_t *ret_until_ns,
+		       struct error *err)
 {
 	CLEANUP(obj_unrefp) struct obj *o = NULL;
 	struct error inner = ERROR_INIT;
@@ -161,5 +163,5 @@ int exec_plugin_answer(const struct exec_plugin *p, struct str output, int64_t n
 				 "%.100s %.100s",
 				 p->api_version, version ? version : "no version",
 				 kind ? kind : "and no kind");
-	return read_status(obj_get(o, "status"), now_ns, a, t, err);
+	return read_status(obj_get(o, "status"), now_ns, a, t, ret_until_ns, err);
 }

@@ -30,8 +30,10 @@ int exec_plugin_read(const struct obj *exec, const char *dir, struct arena *a,
 /* The value of its variable KUBERNETES_EXEC_INFO. */
 const char *exec_plugin_info(const struct exec_plugin *p, const struct transport_config *t,
 			     struct arena *a);
-/* Its answer as credentials of t. E_UNAUTHORIZED: it is none, or over already. */
+/* Its answer as credentials of t; until when they are good in *ret_until_ns (0: it does not say). E_UNAUTHORIZED: it is none, or over
+ * already. */
 int exec_plugin_answer(const struct exec_plugin *p, struct str output, int64_t now_ns,
-		       struct arena *a, struct transport_config *t, struct error *err);
+		       struct arena *a, struct transport_config *t, int64_t *ret_until_ns,
+		       struct error *err);
 
 #endif

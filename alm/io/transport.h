@@ -76,6 +76,8 @@ struct transport_config {
 /* The real one, on libcurl multi. */
 int transport_curl_new(struct loop *l, const struct transport_config *c, struct transport **ret,
 		       struct error *err);
+/* Of one made by transport_curl_new(): the token of its requests from here on. Copied. */
+void transport_curl_renew(struct transport *t, const char *token);
 /* Another one with a limit on the rate of its requests: burst at once, then qps a second, in order;
  * a watch is one request. inner is owned from here on. qps > 0, burst from 1 to TRANSPORT_BURST_MAX.
  */

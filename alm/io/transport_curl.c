@@ -487,3 +487,11 @@ int transport_curl_new(struct loop *l, const struct transport_config *c, struct 
 	*ret = STEAL(owner);
 	return 0;
 }
+
+void transport_curl_renew(struct transport *transport, const char *token)
+{
+	struct remote *t = CONTAINER_OF(transport, struct remote, transport);
+	assert(transport->ops == &ops);
+	wipe(&t->token);
+	t->token = xstrdup(token);
+}

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alm/base/arena.h"
+#include "alm/base/clock.h"
 #include "alm/client/exec_plugin.h"
 #include "alm/obj/json.h"
 
@@ -138,12 +139,16 @@ static void test_exec_plugin__what_it_answers(void **state)
 		CLEANUP(arena_freep) struct arena *a = arena_new(65536);
 		struct transport_config t = {.token = "old", .token_file = "/f"};
 		struct error err = ERROR_INIT;
-		int r = exec_plugin_answer(&p, str_of(rows[i].answer), NOW, a, &t, &err);
+		int64_t until = 0;
+		int r = exec_plugin_answer(&p, str_of(rows[i].answer), NOW, a, &t, &until, &err);
 		if (rows[i].why && (r != -E_UNAUTHORIZED || !strstr(err.msg, rows[i].why) ||
 				    strstr(err.msg, "s3cret")))
 			fail_msg("row %zu: %d %s", i, r, err.msg);
 		assert_string_equal(t.token, rows[i].token ? rows[i].token : "old");
 		assert_int_equal(t.token_file != NULL, !cstr_eq(rows[i].token, "t"));
+		assert_int_equal(until, !rows[i].why && strstr(rows[i].answer, "expiration")
+						? NOW + NS_PER_S
+						: 0);
 		assert_true(rows[i].why || r == 0);
 		assert_true(rows[i].cert ? cstr_eq(t.cert_pem, "C") && cstr_eq(t.key_pem, "K")
 					 : !t.cert_pem && !t.key_pem);
