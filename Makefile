@@ -45,7 +45,7 @@ UNWIND := $(if $(SANITIZE),,-fno-asynchronous-unwind-tables)
 # appends and verifies, of CEL what evaluates, of io what every request goes through.
 SMALL_OF := $(addprefix alm/audit/,anchor audit. audit_anchor audit_objects audit_open changes checkpoint log objects snapshot tables verify_anchors disk_watch export gap kept large prune query redact replay restored verify_notes \
 	verify_report row_text) $(addprefix alm/base/,clock file log. pubkey visible) \
-	$(addprefix alm/io/,address beneath curl_lib data_dir db_copy db_open jsonnet jws metrics own_ca process program quota sandbox \
+	$(addprefix alm/io/,address beneath curl_lib data_dir db_copy db_open jsonnet jws loop metrics own_ca process program quota sandbox \
 	serving_cert sql tls transport_curl transport_local) $(addprefix alm/apiserver/,admit apiserver collection converting health list modern mutation object_meta options patching pods \
 	registry resource_quotas route status store/audit_write store/hub store/objects_check store/revisions waiting wire/) crds/legacy \
 	$(addprefix alm/obj/cel/cel_,authorizer check eval fn format l message net o parse q rules t value) \
