@@ -119,7 +119,9 @@ int mutation_track(struct mutation *m, const struct obj *before, const char *man
 		.now_ns = request_now(m->r),
 		.bytes_max = room,
 	};
-	return apply_track_update(&u, err) < 0 ? store_too_large(err) : 0;
+	int r = apply_track_update(&u, err) < 0 ? store_too_large(err) : 0;
+	mutation_drop_empty(m);
+	return r;
 }
 
 static void free_errors(void *p)

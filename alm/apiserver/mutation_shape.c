@@ -194,6 +194,16 @@ static void note_emptied(struct mutation *m)
 			m->emptied = scaling[i];
 }
 
+void mutation_drop_empty(struct mutation *m)
+{
+	struct error ignored = ERROR_INIT;
+	const char *api_version = kind_api_version(m->kind, m->r->arena);
+	if (m->has_empty)
+		(void)api_decode(api_type_of_kind(api_version, m->kind->kind), API_JSON_TEXT,
+				 m->after, NULL, NULL, &ignored);
+	m->has_empty = false;
+}
+
 /* Of a built-in kind, by the table of its types. */
 static int shape_builtin(struct mutation *m, struct error *err)
 {
@@ -204,8 +214,11 @@ static int shape_builtin(struct mutation *m, struct error *err)
 	enum api_dialect how = m->is_apply || m->strategic ? API_UNSTRUCTURED
 			       : patched && !m->is_ordered ? API_JSON_SORTED
 							   : API_JSON_TEXT;
-	int rc = t ? api_decode(t, how, m->after, unknown_field, m, err)
+	int rc = t ? api_decode_keeping(t, how, m->after, unknown_field, m, err)
 		   : object_meta_coerce(m->after, false, unknown_field, m, err);
+	m->has_empty = rc > 0;
+	if (m->keep_managers)
+		mutation_drop_empty(m);
 	if (!obj_has(m->after, "metadata"))
 		obj_set(m->after, "metadata", obj_map());
 	if (how != API_JSON_TEXT)

@@ -331,12 +331,35 @@ static void check_slice_ports(struct field_errors *e, const struct obj *ports)
 	}
 }
 
+/* A name of a host that has a domain; one at its end may be empty. */
+static void check_full_domain(struct field_errors *e, const char *path, const char *text)
+{
+	size_t n = strlen(text), before = e->n;
+	if (n == 0) {
+		check_required(e, path, NULL);
+		return;
+	}
+	const char *name = arena_strndup(e->arena, text, n - (text[n - 1] == '.'));
+	check_named(e, path, NAME_DNS_SUBDOMAIN, name);
+	if (e->n == before && !strchr(name, '.'))
+		check_invalid_text(e, path, name,
+				   "should be a domain with at least two segments separated by "
+				   "dots");
+	for (const char *label = name; e->n == before && label; label = strchr(label, '.')) {
+		label += *label == '.';
+		check_named(e, path, NAME_DNS_LABEL,
+			    arena_strndup(e->arena, label, strcspn(label, ".")));
+	}
+}
+
 static void check_slice_address(struct field_errors *e, const char *list, size_t i,
 				const char *text, const char *type)
 {
 	size_t before = e->n;
 	const char *path = check_at(e, list, i);
 	bool v6 = strcmp(type, "IPv6") == 0;
+	if (strcmp(type, "FQDN") == 0)
+		check_full_domain(e, path, text);
 	if (!v6 && strcmp(type, "IPv4") != 0)
 		return;
 	check_ip(e, path, text, v6);

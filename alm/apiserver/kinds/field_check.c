@@ -61,7 +61,11 @@ void check_invalid(struct field_errors *e, const char *path, const struct obj *v
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
 	if (v)
 		json_print_canonical(v, &b);
-	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", v ? b.buf : "null", why);
+	if (why)
+		field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s",
+				 v ? b.buf : "null", why);
+	else
+		field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: %s", b.buf);
 }
 
 void check_invalid_text(struct field_errors *e, const char *path, const char *text, const char *why)
@@ -93,7 +97,11 @@ void check_invalid_struct(struct field_errors *e, const char *path, const struct
 							    : "\"\"");
 	}
 	strbuf_addc(&b, '}');
-	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", v ? b.buf : "null", why);
+	if (why)
+		field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s",
+				 v ? b.buf : "null", why);
+	else
+		field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: %s", b.buf);
 }
 
 void check_forbidden(struct field_errors *e, const char *path, const char *why)

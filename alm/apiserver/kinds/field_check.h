@@ -24,7 +24,7 @@ void check_invalid(struct field_errors *e, const char *path, const struct obj *v
 void check_invalid_text(struct field_errors *e, const char *path, const char *text,
 			const char *why);
 /* A map as the struct that Go has for it: fields "Name:name" (NULL-ended), in its order. What is missing is "", with a '*' in front
- * null, with a '?' false. */
+ * null, with a '?' false. why: NULL if it is there twice. */
 void check_invalid_struct(struct field_errors *e, const char *path, const struct obj *v,
 			  const char *const *fields, const char *why);
 void check_forbidden(struct field_errors *e, const char *path, const char *why);

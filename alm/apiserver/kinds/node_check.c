@@ -143,6 +143,28 @@ void check_features(struct field_errors *e, const struct obj *o)
 	check_said_since(e, from, list);
 }
 
+/* Of those that differ in their seconds alone there may be but one. */
+static void check_toleration_twice(struct field_errors *e, const struct obj *list)
+{
+	static const char *const fields[] = {"Key:key",
+					     "Operator:operator",
+					     "Value:value",
+					     "Effect:effect",
+					     "*TolerationSeconds:tolerationSeconds",
+					     NULL};
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *t = obj_at(list, i);
+		const char *key =
+			arena_fmt(e->arena, "%s\n%s\n%s\n%s", check_text(t, "key"),
+				  check_text(t, "operator"), check_text(t, "value"),
+				  check_text(t, "effect"));
+		if (check_again(seen, key))
+			check_invalid_struct(e, check_at(e, "scheduling.tolerations", i), t, fields,
+					     NULL);
+	}
+}
+
 void check_runtime_class(struct field_errors *e, const struct obj *o)
 {
 	const char *handler = check_text(o, "handler");
@@ -155,6 +177,7 @@ void check_runtime_class(struct field_errors *e, const struct obj *o)
 		if (check_is_negative(it.value, false))
 			check_invalid(e, at, it.value, "must be greater than or equal to 0");
 	}
+	check_toleration_twice(e, obj_path(o, "scheduling.tolerations"));
 }
 
 void runtime_class_kept(struct field_errors *e, const struct obj *o, const struct obj *before)

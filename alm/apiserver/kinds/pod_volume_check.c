@@ -186,12 +186,38 @@ static void check_projected(struct field_errors *e, const char *path, const stru
 	}
 }
 
+/* RFC 3720, 3.2.6.3, as Kubernetes reads it. */
+static bool is_iscsi_name(const char *name)
+{
+	static const char form[] = "iqn.0000-00.";
+	size_t n = strlen(name), i = *name == 'i' ? 0 : 4;
+	if (i == 0) {
+		for (; form[i]; i++)
+			if (form[i] == '0' ? !char_is_digit(name[i]) : form[i] != name[i])
+				return false;
+		const char *colon = strchr(name, ':');
+		n = colon ? (size_t)(colon - name) : 0;
+		if (n <= i || !colon[1] || colon[1 + strcspn(colon + 1, ",;*&$| \t\n\f\r")])
+			return false;
+	} else if (n != (*name == 'e' ? 20 : 36)) {
+		return false;
+	}
+	for (; i < n; i++)
+		if (!char_is_alnum(name[i]) && (*name != 'i' || !strchr("-.", name[i])))
+			return false;
+	return true;
+}
+
 static void check_iscsi_name(struct field_errors *e, const char *path, const char *name)
 {
+	bool told_more = strstr(path, "olumes[") != NULL; /* of a Pod */
 	if (!cstr_has_prefix(name, "iqn") && !cstr_has_prefix(name, "eui") &&
 	    !cstr_has_prefix(name, "naa"))
 		check_invalid_text(e, path, name,
-				   "must be valid format starting with iqn, eui, or naa");
+				   told_more ? "must be valid format starting with iqn, eui, or naa"
+					     : "must be valid format");
+	else if (!is_iscsi_name(name))
+		check_invalid_text(e, path, name, "must be valid format");
 }
 
 static void check_iscsi(struct field_errors *e, const char *path, const struct obj *o)

@@ -145,26 +145,6 @@ void storage_capacity_kept(struct field_errors *e, const struct obj *o, const st
 
 /* --- attachments --- */
 
-/* What is of a volume that stands by itself. */
-static void check_not_inline(struct field_errors *e, const struct obj *spec, bool of_class)
-{
-	static const char at[] = "spec.source.inlineVolumeSpec";
-	static const char why[] = "may not be specified in the context of inline volumes";
-	const char *policy = check_text(spec, "persistentVolumeReclaimPolicy");
-	const char *mode = check_text(spec, "volumeMode");
-	if (!of_class && *policy && strcmp(policy, "Retain") != 0)
-		check_forbidden(e, check_below(e, at, "persistentVolumeReclaimPolicy"),
-				"may only be Retain in the context of inline volumes");
-	if (!of_class && obj_has(spec, "nodeAffinity"))
-		check_forbidden(e, check_below(e, at, "nodeAffinity"), why);
-	if (of_class && !check_is_empty(spec, "storageClassName"))
-		check_forbidden(e, check_below(e, at, "storageClassName"), why);
-	if (of_class && *mode && strcmp(mode, "Filesystem") != 0)
-		check_forbidden(e, check_below(e, at, "volumeMode"),
-				"may not specify volumeMode other than Filesystem in the context "
-				"of inline volumes");
-}
-
 void check_volume_attachment(struct field_errors *e, const struct obj *o)
 {
 	static const char either[] =
@@ -184,23 +164,7 @@ void check_volume_attachment(struct field_errors *e, const struct obj *o)
 	else if (is_inline) {
 		const struct obj *spec = obj_get(source, "inlineVolumeSpec");
 		size_t from = e->n;
-		static const char *const others[] = {"claimRef", "capacity"};
-		for (size_t i = 0; i < ARRAY_LEN(others); i++)
-			if (obj_has(spec, others[i]))
-				check_forbidden(
-					e,
-					check_below(e, "spec.source.inlineVolumeSpec", others[i]),
-					"may not be specified in the context of inline volumes");
-		if (!obj_has(spec, "csi"))
-			check_required(e, "spec.source.inlineVolumeSpec.csi",
-				       "has to be specified in the context of inline volumes");
-		if (!obj_len(obj_get(spec, "accessModes")))
-			check_required(e, "spec.source.inlineVolumeSpec.accessModes", NULL);
-		check_not_inline(e, spec, false);
-		if (!volume_has_type(spec))
-			check_required(e, "spec.source.inlineVolumeSpec",
-				       "must specify a volume type");
-		check_not_inline(e, spec, true);
+		check_volume_spec(e, "spec.source.inlineVolumeSpec", spec, true);
 		check_said_since(e, from, spec);
 	}
 	check_named(e, "spec.nodeName", NAME_DNS_SUBDOMAIN, node);

@@ -36,7 +36,8 @@ static const char *const sources[] = {"hostPath",
 				      "storageos",
 				      "csi"};
 
-static void check_sources(struct field_errors *e, const struct obj *spec)
+static void check_sources(struct field_errors *e, const char *at, const struct obj *spec,
+			  bool is_inline)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
@@ -46,21 +47,22 @@ static void check_sources(struct field_errors *e, const struct obj *spec)
 		if (!v)
 			continue;
 		if (n == 0 || flex)
-			volume_check_source(e, sources[i], v);
+			volume_check_source(e, at, sources[i], v);
 		else
 			check_forbidden(e,
-					strcmp(sources[i], "cephfs") == 0
-						? "spec.cephFS" /* sic */
-						: check_below(e, "spec", sources[i]),
+					check_below(e, at,
+						    strcmp(sources[i], "cephfs") == 0
+							    ? "cephFS" /* sic */
+							    : sources[i]),
 					"may not specify more than 1 volume type");
 		if (n == 0 && strcmp(sources[i], "local") == 0 &&
-		    !obj_path(spec, "nodeAffinity.required.nodeSelectorTerms"))
-			check_required(e, "spec.nodeAffinity",
+		    (is_inline || !obj_path(spec, "nodeAffinity.required.nodeSelectorTerms")))
+			check_required(e, check_below(e, at, "nodeAffinity"),
 				       "Local volume requires node affinity");
 		n++;
 	}
 	if (n == 0)
-		check_required(e, "spec", "must specify a volume type");
+		check_required(e, at, "must specify a volume type");
 }
 
 /* A quantity that is there, in the order of its name: Go has another one each time. */
@@ -93,27 +95,21 @@ static void check_place(struct field_errors *e, const struct obj *affinity)
 	check_said_since(e, from, affinity);
 }
 
-bool volume_has_type(const struct obj *spec)
+/* What a volume has that stands by itself: one within an attachment is that of its driver alone. */
+static void not_inline(struct field_errors *e, const char *at, const struct obj *spec,
+		       const char *field)
 {
-	for (size_t i = 0; i < ARRAY_LEN(sources); i++)
-		if (obj_has(spec, sources[i]))
-			return true;
-	return false;
+	if (obj_has(spec, field))
+		check_forbidden(e, check_below(e, at, field),
+				"may not be specified in the context of inline volumes");
 }
 
-void check_volume(struct field_errors *e, const struct obj *o)
+static void check_amount(struct field_errors *e, const struct obj *capacity)
 {
-	const struct obj *spec = obj_get(o, "spec"), *list = obj_get(spec, "accessModes");
-	const struct obj *capacity = obj_get(spec, "capacity");
-	const struct obj *policy = obj_get(spec, "persistentVolumeReclaimPolicy");
 	CLEANUP(obj_unrefp) struct obj *nothing = obj_null();
-	const char *attributes = obj_str(spec, "volumeAttributesClassName");
 	CLEANUP(strbuf_release) struct strbuf shown = STRBUF_INIT(CAPACITY_SHOWN_MAX);
 	json_print_canonical(capacity ? capacity : nothing,
 			     &shown); /* a map in the order of its keys */
-	if (!obj_len(list))
-		check_required(e, "spec.accessModes", NULL);
-	check_access_modes(e, "spec.accessModes", list);
 	if (!obj_len(capacity))
 		check_required(e, "spec.capacity", NULL);
 	if (!obj_has(capacity, "storage") || obj_len(capacity) > 1) {
@@ -122,27 +118,84 @@ void check_volume(struct field_errors *e, const struct obj *o)
 		check_said_of(e, capacity);
 	}
 	check_capacity(e, capacity);
-	if (obj_as_str(policy).len) {
-		size_t from = e->n;
-		field_errors_one_of(e, "spec.persistentVolumeReclaimPolicy", obj_as_string(policy),
-				    policies);
-		check_said_since(e, from, policy);
-	}
-	check_place(e, obj_get(spec, "nodeAffinity"));
-	check_sources(e, spec);
-	check_class_name(e, "spec", spec, "storageClassName");
-	check_volume_mode(e, "spec", spec);
-	if (!attributes)
+}
+
+static void check_policy(struct field_errors *e, const char *at, const struct obj *spec,
+			 bool is_inline)
+{
+	const char *path = check_below(e, at, "persistentVolumeReclaimPolicy");
+	const struct obj *policy = obj_get(spec, "persistentVolumeReclaimPolicy");
+	size_t from = e->n;
+	if (!obj_as_str(policy).len)
 		return;
-	if (!*attributes)
+	if (!is_inline)
+		field_errors_one_of(e, path, obj_as_string(policy), policies);
+	else if (strcmp(obj_as_string(policy), "Retain") != 0)
+		check_forbidden(e, path, "may only be Retain in the context of inline volumes");
+	check_said_since(e, from, policy);
+}
+
+static void check_attributes_class(struct field_errors *e, const struct obj *spec)
+{
+	const char *name = obj_str(spec, "volumeAttributesClassName");
+	if (!name)
+		return;
+	if (!*name)
 		check_required(e, "spec.volumeAttributesClassName",
 			       "an empty string is disallowed");
 	check_class_name(e, "spec", spec, "volumeAttributesClassName");
-	if (!obj_has(spec, "csi")) {
-		check_required(e, "spec.csi",
-			       "has to be specified when using volumeAttributesClassName");
-		check_said_of(e, obj_get(spec, "volumeAttributesClassName"));
+	if (obj_has(spec, "csi"))
+		return;
+	check_required(e, "spec.csi",
+		       "has to be specified when using volumeAttributesClassName");
+	check_said_of(e, obj_get(spec, "volumeAttributesClassName"));
+}
+
+void check_volume_spec(struct field_errors *e, const char *at, const struct obj *spec,
+		       bool is_inline)
+{
+	const struct obj *list = obj_get(spec, "accessModes");
+	const char *modes = check_below(e, at, "accessModes"), *mode = check_text(spec, "volumeMode");
+	if (is_inline) {
+		not_inline(e, at, spec, "claimRef");
+		not_inline(e, at, spec, "capacity");
+		if (!obj_has(spec, "csi"))
+			check_required(e, check_below(e, at, "csi"),
+				       "has to be specified in the context of inline volumes");
 	}
+	if (!obj_len(list))
+		check_required(e, modes, NULL);
+	check_access_modes(e, modes, list);
+	if (!is_inline)
+		check_amount(e, obj_get(spec, "capacity"));
+	check_policy(e, at, spec, is_inline);
+	if (is_inline)
+		not_inline(e, at, spec, "nodeAffinity");
+	else
+		check_place(e, obj_get(spec, "nodeAffinity"));
+	check_sources(e, at, spec, is_inline);
+	const char *host = check_text(spec, "hostPath.path");
+	if (*host == '/' && strspn(host, "/.") == strlen(host) && !strstr(host, "...") &&
+	    strcmp(check_text(spec, "persistentVolumeReclaimPolicy"), "Recycle") == 0)
+		check_forbidden(e, check_below(e, at, "persistentVolumeReclaimPolicy"),
+				"may not be 'recycle' for a hostPath mount of '/'");
+	if (!is_inline) {
+		check_class_name(e, at, spec, "storageClassName");
+		check_volume_mode(e, at, spec);
+	} else {
+		not_inline(e, at, spec, "storageClassName");
+		if (obj_has(spec, "volumeMode") && strcmp(mode, "Filesystem") != 0)
+			check_forbidden(e, check_below(e, at, "volumeMode"),
+					"may not specify volumeMode other than Filesystem in the "
+					"context of inline volumes");
+	}
+	if (!is_inline)
+		check_attributes_class(e, spec);
+}
+
+void check_volume(struct field_errors *e, const struct obj *o)
+{
+	check_volume_spec(e, "spec", obj_get(o, "spec"), false);
 }
 
 /* Secrets of a driver may come later. */

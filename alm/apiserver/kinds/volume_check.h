@@ -9,10 +9,12 @@
 void check_volume(struct field_errors *e, const struct obj *o);
 void volume_kept(struct field_errors *e, const struct obj *o, const struct obj *before);
 
-/* What is wrong with where it is: the source, a field of spec. */
-void volume_check_source(struct field_errors *e, const char *source, const struct obj *o);
+/* What is wrong with where it is: the source, a field of the spec at the path. */
+void volume_check_source(struct field_errors *e, const char *at, const char *source,
+			 const struct obj *o);
 
-/* Does it say where it is? */
-bool volume_has_type(const struct obj *spec);
+/* The spec of a volume, at the path; is_inline: within the attachment it is made for. */
+void check_volume_spec(struct field_errors *e, const char *at, const struct obj *spec,
+		       bool is_inline);
 
 #endif

@@ -65,16 +65,17 @@ static void check_more(struct field_errors *e, const char *path, const char *sou
 		check_named(e, at, NAME_DNS_LABEL, obj_as_string(ns));
 }
 
-void volume_check_source(struct field_errors *e, const char *source, const struct obj *o)
+void volume_check_source(struct field_errors *e, const char *at, const char *source,
+			 const struct obj *o)
 {
-	const char *path = check_below(e, "spec", source);
+	const char *path = check_below(e, at, source);
 	size_t from = e->n;
 	if (strcmp(source, "csi") == 0)
 		check_csi(e, path, o);
 	else if (strcmp(source, "local") == 0)
 		check_local(e, path, o);
 	else
-		pod_check_one_source(e, "spec", source, o);
+		pod_check_one_source(e, at, source, o);
 	check_more(e, path, source, o);
 	check_said_since(e, from, o);
 }

@@ -20,6 +20,7 @@ struct decode {
 	void *arg;
 	struct error *err;
 	bool is_wrong; /* err says of the first value of a wrong type */
+	bool keeps_empty, has_empty;
 	struct strbuf *
 		way; /* to that value, where the first is told by the order of keys; NULL: as it stands */
 };
@@ -399,7 +400,7 @@ static int decode_field(struct decode *d, const struct api_place *p, struct obj 
 
 /* Go leaves it out: no pointer, optional, and the zero value. Structs are always written, and an
  * empty list of managers asks for something. */
-static bool is_left_out(const struct api_field *f, const struct obj *v)
+static bool is_left_out(struct decode *d, const struct api_field *f, const struct obj *v)
 {
 	if (obj_type(v) == OBJ_NULL)
 		return true;
@@ -411,8 +412,11 @@ static bool is_left_out(const struct api_field *f, const struct obj *v)
 		return (obj_type(v) != OBJ_MAP && obj_type(v) != OBJ_LIST) ||
 		       (obj_type(v) == OBJ_LIST && !obj_len(v));
 	bool plural = f->marks & (API_LIST | API_MAP);
-	if (plural && f->flags & API_ALWAYS && strcmp(api_text(f->name), "conditions") != 0)
-		return obj_len(v) == 0; /* Go writes null */
+	if (plural && f->flags & API_ALWAYS && strcmp(api_text(f->name), "conditions") != 0) {
+		bool kept = obj_len(v) > 0 || (d->keeps_empty && obj_type(v) == OBJ_LIST);
+		d->has_empty |= kept && !obj_len(v);
+		return !kept; /* Go writes null */
+	}
 	bool scalar = f->shape == API_STRING || f->shape == API_BOOL || f->shape == API_INT32 ||
 		      f->shape == API_INT64 || f->shape == API_BYTES;
 	return (!(f->flags & (API_REQUIRED | API_ALWAYS)) || f->flags & API_OMITTED) &&
@@ -442,9 +446,15 @@ static int decode_struct(struct decode *d, const struct api_place *at, const str
 	OBJ_EACH (it, o) {
 		struct api_place p = {.up = at, .key = it.key, .outer = t};
 		struct obj *now = NULL;
-		if (is_type_meta(t, it.key))
-			continue;
 		p.field = api_find(t, it.key, &p.holder);
+		if (is_type_meta(t, it.key)) {
+			static const struct api_field text = {.shape = API_STRING};
+			if (!at) /* who asked has looked at it */
+				continue;
+			p.key = strcmp(it.key, "kind") == 0 ? "TypeMeta.kind"
+							    : "TypeMeta.apiVersion";
+			p.field = &text;
+		}
 		if (!p.field)
 			unknown(d, &p);
 		struct obj *v = p.field ? obj_get_mut(o, it.key) : NULL;
@@ -459,7 +469,7 @@ static int decode_struct(struct decode *d, const struct api_place *at, const str
 		}
 		if (now)
 			obj_set(o, it.key, now);
-		if (!v || is_left_out(p.field, obj_get(o, it.key)))
+		if (!v || is_left_out(d, p.field, obj_get(o, it.key)))
 			obj_del(o, it.key);
 	}
 	if (first != UINT_MAX) {
@@ -470,15 +480,33 @@ static int decode_struct(struct decode *d, const struct api_place *at, const str
 	return 0;
 }
 
+static int decode(struct decode *d, const struct api_type *t, struct obj *o)
+{
+	CLEANUP(strbuf_release) struct strbuf way = STRBUF_INIT(API_PATH_BYTES_MAX);
+	if (d->dialect == API_JSON_SORTED) {
+		d->dialect = API_JSON_TEXT;
+		d->way = &way;
+	}
+	int r = decode_struct(d, NULL, t, o);
+	return r < 0 || !d->is_wrong ? r : -E_BADREQUEST;
+}
+
 int api_decode(const struct api_type *t, enum api_dialect dialect, struct obj *o,
 	       void (*on_unknown)(void *arg, const char *path), void *arg, struct error *err)
 {
-	CLEANUP(strbuf_release) struct strbuf way = STRBUF_INIT(API_PATH_BYTES_MAX);
-	struct decode d = {dialect, on_unknown, arg, err, false, NULL};
-	if (dialect == API_JSON_SORTED) {
-		d.dialect = API_JSON_TEXT;
-		d.way = &way;
-	}
-	int r = decode_struct(&d, NULL, t, o);
-	return r < 0 || !d.is_wrong ? r : -E_BADREQUEST;
+	struct decode d = {.dialect = dialect, .on_unknown = on_unknown, .arg = arg, .err = err};
+	return decode(&d, t, o);
+}
+
+int api_decode_keeping(const struct api_type *t, enum api_dialect dialect, struct obj *o,
+		       void (*on_unknown)(void *arg, const char *path), void *arg,
+		       struct error *err)
+{
+	struct decode d = {.dialect = dialect,
+			   .on_unknown = on_unknown,
+			   .arg = arg,
+			   .err = err,
+			   .keeps_empty = true};
+	int r = decode(&d, t, o);
+	return r < 0 ? r : d.has_empty;
 }
