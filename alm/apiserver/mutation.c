@@ -198,10 +198,11 @@ int mutation_validate(struct mutation *m, struct error *err)
 				  m->kind->flags & KIND_META_FIRST ? parts.checked : parts.kept);
 	if (m->kind->schema) {
 		if (!m->is_status)
-			schema_validate(m->kind->schema, m->after, e);
+			schema_validate_at(m->kind->schema, "", m->after, m->before, e);
 		else if (obj_has(m->after, "status")) /* the rest is as it was stored */
 			schema_validate_at(schema_property(m->kind->schema, "status"), "status",
-					   obj_get(m->after, "status"), e);
+					   obj_get(m->after, "status"),
+					   obj_get(m->before, "status"), e);
 		scale_check(m->kind, m->after, m->is_status, e);
 		if (!m->is_status)
 			embedded_check(m->kind->schema, m->after, e);

@@ -155,10 +155,9 @@ static void check_toleration_twice(struct field_errors *e, const struct obj *lis
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const struct obj *t = obj_at(list, i);
-		const char *key =
-			arena_fmt(e->arena, "%s\n%s\n%s\n%s", check_text(t, "key"),
-				  check_text(t, "operator"), check_text(t, "value"),
-				  check_text(t, "effect"));
+		const char *key = arena_fmt(e->arena, "%s\n%s\n%s\n%s", check_text(t, "key"),
+					    check_text(t, "operator"), check_text(t, "value"),
+					    check_text(t, "effect"));
 		if (check_again(seen, key))
 			check_invalid_struct(e, check_at(e, "scheduling.tolerations", i), t, fields,
 					     NULL);

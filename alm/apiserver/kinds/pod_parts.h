@@ -42,5 +42,7 @@ void pod_check_host(struct field_errors *e, const char *path, const struct obj *
 void pod_check_ephemeral_mounts(struct field_errors *e, const char *path, const struct obj *c);
 /* What of the Pod gets devices. */
 void pod_check_claims(struct field_errors *e, const char *path, const struct obj *list);
+/* The claim in its status that was made for resources by their names. */
+void pod_check_extended_claim(struct field_errors *e, const struct obj *o);
 
 #endif

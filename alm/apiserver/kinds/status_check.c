@@ -6,6 +6,7 @@
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/node_check.h"
+#include "alm/apiserver/kinds/pod_parts.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/quantity.h"
 
@@ -212,59 +213,6 @@ static void check_addresses(struct field_errors *e, const char *path, const stru
 		check_invalid(e, path, list, "may specify no more than one IP for each IP family");
 }
 
-static const struct obj *container_of(const struct obj *spec, const char *name)
-{
-	static const char *const lists[] = {"containers", "initContainers"};
-	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
-		const struct obj *list = obj_get(spec, lists[k]);
-		for (size_t i = 0; i < obj_len(list); i++)
-			if (cstr_eq(check_text(obj_at(list, i), "name"), name))
-				return obj_at(list, i);
-	}
-	return NULL;
-}
-
-/* The claim that was made for what containers ask for by the names of resources. */
-static void check_extended_claim(struct field_errors *e, const struct obj *o)
-{
-	static const char path[] = "status.extendedResourceClaimStatus.requestMappings";
-	static const char claim_path[] = "status.extendedResourceClaimStatus.resourceClaimName";
-	static const char *const parts[] = {"containerName", "resourceName", "requestName"};
-	const struct obj *claim = obj_path(o, "status.extendedResourceClaimStatus");
-	const struct obj *list = obj_get(claim, "requestMappings");
-	CLEANUP(map_freep) struct map *seen = map_new(NULL);
-	if (!claim)
-		return;
-	if (!obj_len(list))
-		check_required(e, path, "at least one request mapping is required");
-	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
-		const char *at = check_at(e, path, i), *text[ARRAY_LEN(parts)];
-		for (size_t k = 0; k < ARRAY_LEN(parts); k++)
-			text[k] = check_text(obj_at(list, i), parts[k]);
-		const struct obj *c = container_of(obj_get(o, "spec"), text[0]);
-		if (!c)
-			check_invalid_text(e, check_below(e, at, parts[0]), text[0],
-					   "must match the name of an entry in "
-					   "spec.initContainers.name or spec.containers.name");
-		else if (!obj_has(obj_path(c, "resources.requests"), text[1]))
-			check_invalid_text(e, check_below(e, at, parts[1]), text[1],
-					   "must match the extended resource name of an entry in "
-					   "spec.initContainers.resources.requests or "
-					   "spec.containers.resources.requests");
-		check_named(e, "status.extendedResourceClaimStatus.requestName", /* sic */
-			    NAME_DNS_LABEL, text[2]);
-		if (check_again(seen, arena_fmt(e->arena, "%s\n%s\n%s", text[0], text[1], text[2])))
-			for (size_t k = 0; k < ARRAY_LEN(parts); k++)
-				field_errors_add_text(e, FIELD_DUPLICATE,
-						      check_below(e, at, parts[k]), text[k]);
-	}
-	if (check_is_empty(claim, "resourceClaimName"))
-		check_required(e, claim_path, NULL);
-	else
-		check_named(e, claim_path, NAME_DNS_SUBDOMAIN,
-			    check_text(claim, "resourceClaimName"));
-}
-
 static void check_pod(struct field_errors *e, const struct obj *o)
 {
 	const struct obj *status = obj_get(o, "status"), *list = obj_get(status, "conditions");
@@ -295,7 +243,7 @@ static void check_pod(struct field_errors *e, const struct obj *o)
 		check_name_rule(e, check_below(e, at, "resourceClaimName"), NAME_DNS_SUBDOMAIN,
 				check_text(obj_at(claims, i), "resourceClaimName"));
 	}
-	check_extended_claim(e, o);
+	pod_check_extended_claim(e, o);
 	size_t from = e->n;
 	list = obj_get(status, "podIPs");
 	check_addresses(e, "status.podIPs", list);

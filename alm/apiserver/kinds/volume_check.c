@@ -146,8 +146,7 @@ static void check_attributes_class(struct field_errors *e, const struct obj *spe
 	check_class_name(e, "spec", spec, "volumeAttributesClassName");
 	if (obj_has(spec, "csi"))
 		return;
-	check_required(e, "spec.csi",
-		       "has to be specified when using volumeAttributesClassName");
+	check_required(e, "spec.csi", "has to be specified when using volumeAttributesClassName");
 	check_said_of(e, obj_get(spec, "volumeAttributesClassName"));
 }
 
@@ -155,7 +154,8 @@ void check_volume_spec(struct field_errors *e, const char *at, const struct obj 
 		       bool is_inline)
 {
 	const struct obj *list = obj_get(spec, "accessModes");
-	const char *modes = check_below(e, at, "accessModes"), *mode = check_text(spec, "volumeMode");
+	const char *modes = check_below(e, at, "accessModes"),
+		   *mode = check_text(spec, "volumeMode");
 	if (is_inline) {
 		not_inline(e, at, spec, "claimRef");
 		not_inline(e, at, spec, "capacity");

@@ -70,6 +70,7 @@ struct run {
 	struct strbuf path;
 	uint64_t left; /* of the object */
 	bool stopped;
+	bool is_kept; /* what has no old value is within a list that is as it was */
 };
 
 static const char *type_word(const struct schema *s)
@@ -142,7 +143,10 @@ static void run_rule(struct run *r, const struct cel_rule *rule, const struct sc
 	if (rule->program->uses_old && !old && !rule->program->old_is_optional)
 		return;
 	struct cel_value v = cel_eval(rule->program, s, o, old, a, &budget);
-	if (v.kind == CEL_BOOL && !v.b) {
+	if (v.kind == CEL_BOOL && !v.b && !rule->program->uses_old &&
+	    (old ? obj_equal(o, old) : r->is_kept)) {
+		/* KEP-4008: let through */
+	} else if (v.kind == CEL_BOOL && !v.b) {
 		const char *text = message_value(rule, s, o, old, a, &budget);
 		if (!text)
 			text = *rule->message ? rule->message
@@ -211,6 +215,9 @@ static void walk_list(struct run *r, const struct schema *s, const struct obj *o
 	CLEANUP(arena_freep) struct arena *a = arena_new(EVAL_BYTES_MAX);
 	struct apply_type list = {.s = s};
 	struct map *before = old_items(s, old, a);
+	bool kept = r->is_kept;
+	if (old)
+		r->is_kept = s->items->has_rules_below && obj_equal(o, old);
 	for (size_t i = 0; i < obj_len(o); i++) {
 		const struct obj *item = obj_at(o, i);
 		const char *step = map_count(before) ? apply_item_step(list, item, a) : NULL;
@@ -219,6 +226,7 @@ static void walk_list(struct run *r, const struct schema *s, const struct obj *o
 		walk(r, s->items, item, step ? map_get(before, step) : NULL);
 		strbuf_truncate(&r->path, at);
 	}
+	r->is_kept = kept;
 	for (struct map_entry *e = map_first(before); e; e = map_next(e))
 		obj_unref(e->value);
 	map_free(before);

@@ -69,29 +69,6 @@ static int wrong_type(struct decode *d, const struct api_place *p, unsigned mark
 
 /* --- scalars --- */
 
-/* What Go's zero value is: an optional field that has it is left out. */
-static bool is_zero(const struct obj *v)
-{
-	int64_t n = 1;
-	switch (obj_type(v)) {
-	case OBJ_BOOL:
-		return !obj_is_true(v);
-	case OBJ_INT:
-		return obj_as_i64(v, &n) && n == 0;
-	case OBJ_DOUBLE:
-		return false;
-	case OBJ_STRING:
-		return obj_as_str(v).len == 0;
-	case OBJ_LIST:
-	case OBJ_MAP:
-		return obj_len(v) == 0;
-	case OBJ_NULL:
-	case OBJ_ABSENT:
-		break;
-	}
-	return true;
-}
-
 static struct obj *zero_of(const struct api_field *f)
 {
 	switch ((enum api_shape)f->shape) {
@@ -398,31 +375,6 @@ static int decode_field(struct decode *d, const struct api_place *p, struct obj 
 }
 /* NOLINTEND(misc-no-recursion) */
 
-/* Go leaves it out: no pointer, optional, and the zero value. Structs are always written, and an
- * empty list of managers asks for something. */
-static bool is_left_out(struct decode *d, const struct api_field *f, const struct obj *v)
-{
-	if (obj_type(v) == OBJ_NULL)
-		return true;
-	if (strcmp(api_text(f->name), "managedFields") == 0 ||
-	    strcmp(api_text(f->name), "currentMetrics") == 0 ||
-	    strcmp(api_text(f->name), "sharedCounters") == 0 || f->shape == API_SCHEMA_OR_STRINGS)
-		return false;
-	if (f->shape == API_SCHEMA_OR_ARRAY) /* what is neither is read as nothing */
-		return (obj_type(v) != OBJ_MAP && obj_type(v) != OBJ_LIST) ||
-		       (obj_type(v) == OBJ_LIST && !obj_len(v));
-	bool plural = f->marks & (API_LIST | API_MAP);
-	if (plural && f->flags & API_ALWAYS && strcmp(api_text(f->name), "conditions") != 0) {
-		bool kept = obj_len(v) > 0 || (d->keeps_empty && obj_type(v) == OBJ_LIST);
-		d->has_empty |= kept && !obj_len(v);
-		return !kept; /* Go writes null */
-	}
-	bool scalar = f->shape == API_STRING || f->shape == API_BOOL || f->shape == API_INT32 ||
-		      f->shape == API_INT64 || f->shape == API_BYTES;
-	return (!(f->flags & (API_REQUIRED | API_ALWAYS)) || f->flags & API_OMITTED) &&
-	       (plural || (scalar && !(f->marks & API_POINTER))) && is_zero(v);
-}
-
 static bool is_type_meta(const struct api_type *t, const char *key)
 {
 	return t->flags & API_IS_KIND &&
@@ -469,8 +421,11 @@ static int decode_struct(struct decode *d, const struct api_place *at, const str
 		}
 		if (now)
 			obj_set(o, it.key, now);
-		if (!v || is_left_out(d, p.field, obj_get(o, it.key)))
+		const struct obj *is = obj_get(o, it.key);
+		if (!v || api_is_left_out(p.field, is, d->keeps_empty))
 			obj_del(o, it.key);
+		else if (d->keeps_empty)
+			d->has_empty |= obj_type(is) == OBJ_LIST && !obj_len(is);
 	}
 	if (first != UINT_MAX) {
 		*d->err = fault;

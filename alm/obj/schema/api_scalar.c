@@ -153,3 +153,49 @@ int api_base64(struct str text, struct obj **ret, struct error *err)
 	*ret = obj_stringn(strbuf_str(&b));
 	return 0;
 }
+
+/* What Go's zero value is: an optional field that has it is left out. */
+static bool is_zero(const struct obj *v)
+{
+	int64_t n = 1;
+	switch (obj_type(v)) {
+	case OBJ_BOOL:
+		return !obj_is_true(v);
+	case OBJ_INT:
+		return obj_as_i64(v, &n) && n == 0;
+	case OBJ_DOUBLE:
+		return false;
+	case OBJ_STRING:
+		return obj_as_str(v).len == 0;
+	case OBJ_LIST:
+	case OBJ_MAP:
+		return obj_len(v) == 0;
+	case OBJ_NULL:
+	case OBJ_ABSENT:
+		break;
+	}
+	return true;
+}
+
+/* Go leaves it out: no pointer, optional, and the zero value. Structs are always written, and an
+ * empty list of managers asks for something. */
+bool api_is_left_out(const struct api_field *f, const struct obj *v, bool keeps_empty)
+{
+	if (obj_type(v) == OBJ_NULL)
+		return true;
+	if (strcmp(api_text(f->name), "managedFields") == 0 ||
+	    strcmp(api_text(f->name), "currentMetrics") == 0 ||
+	    strcmp(api_text(f->name), "sharedCounters") == 0 || f->shape == API_SCHEMA_OR_STRINGS)
+		return false;
+	if (f->shape == API_SCHEMA_OR_ARRAY) /* what is neither is read as nothing */
+		return (obj_type(v) != OBJ_MAP && obj_type(v) != OBJ_LIST) ||
+		       (obj_type(v) == OBJ_LIST && !obj_len(v));
+	bool plural = f->marks & (API_LIST | API_MAP);
+	if (plural && f->flags & API_ALWAYS && strcmp(api_text(f->name), "conditions") != 0)
+		return !obj_len(v) &&
+		       !(keeps_empty && obj_type(v) == OBJ_LIST); /* Go writes null */
+	bool scalar = f->shape == API_STRING || f->shape == API_BOOL || f->shape == API_INT32 ||
+		      f->shape == API_INT64 || f->shape == API_BYTES;
+	return (!(f->flags & (API_REQUIRED | API_ALWAYS)) || f->flags & API_OMITTED) &&
+	       (plural || (scalar && !(f->marks & API_POINTER))) && is_zero(v);
+}

@@ -1,12 +1,15 @@
-/* api_scalar: the scalars of built-in kinds that have a form of their own. For api_decode.c. */
+/* api_scalar: the scalars of built-in kinds that have a form of their own, and which values Go does not write. For api_decode.c. */
 #ifndef ALM_OBJ_SCHEMA_API_SCALAR_H
 #define ALM_OBJ_SCHEMA_API_SCALAR_H
 
 #include "alm/obj/obj.h"
+#include "alm/obj/schema/api_types.h"
 
 /* metav1.Time, or MicroTime, in UTC; E_BADREQUEST in the words of Go's time.Parse. Owned. */
 int api_time(struct str text, bool micro, struct obj **ret, struct error *err);
 /* Base64 without line ends; E_BADREQUEST "illegal base64 data at input byte 3". Owned. */
 int api_base64(struct str text, struct obj **ret, struct error *err);
+/* Does Go leave the field out, with this value? keeps_empty: not an empty list that it writes as [] or null. */
+bool api_is_left_out(const struct api_field *f, const struct obj *v, bool keeps_empty);
 
 #endif

@@ -43,9 +43,10 @@ bool schema_is_shaped(const struct schema *s, const struct obj *o);
 /* Types, formats, bounds, enums, lists as sets and maps ... everything but
  * x-kubernetes-validations. Forbidden when it needs more than SCHEMA_STEPS_MAX. */
 void schema_validate(const struct schema *s, const struct obj *o, struct field_errors *ret);
-/* The same of a member, which messages tell from there on: "status.a: Invalid value: ..: a in body". */
+/* The same of a member, which messages tell from there on: "status.a: Invalid value: ..: a in body".
+ * What is wrong with values that are as they were in old (NULL: there was none) is not told. */
 void schema_validate_at(const struct schema *s, const char *path, const struct obj *o,
-			struct field_errors *ret);
+			const struct obj *old, struct field_errors *ret);
 /* The verdict of schema_validate() alone, without texts. */
 bool schema_accepts(const struct schema *s, const struct obj *o);
 /* CEL rules; old is NULL on create. Over the runtime budget the write is refused. */

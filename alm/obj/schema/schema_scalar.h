@@ -24,7 +24,9 @@ struct schema_validation {
 	const char *root; /* what is said of no place in particular is said of it */
 	size_t unsaid;    /* bytes of path that messages do not repeat */
 	size_t n_failed;
+	size_t n_stay; /* of those, what is told of an unchanged value, too */
 	struct schema_work *work;
+	const struct obj *old; /* of the value that is judged; NULL: there was none */
 };
 
 static inline bool validation_is_done(const struct schema_validation *v)
@@ -69,5 +71,20 @@ static inline const char *validation_said(const struct schema_validation *v)
 void validation_enum(struct schema_validation *v, const struct schema *s, const struct obj *o);
 void validation_string(struct schema_validation *v, const struct schema *s, const struct obj *o);
 void validation_number(struct schema_validation *v, const struct schema *s, const struct obj *o);
+
+/* How much was found so far, and back to that. */
+struct validation_found {
+	size_t n, bytes, omitted, failed;
+};
+struct validation_found validation_found(const struct schema_validation *v);
+void validation_forget(struct schema_validation *v, struct validation_found before);
+
+/* What makes an item of a set or a list of type map unique: itself, or the map of its keys. Owned. */
+struct obj *validation_identity(const struct schema *s, const struct obj *item);
+/* Items of a list of type map by that, owned; NULL: it is none. */
+struct map *validation_items(const struct schema *s, const struct obj *old);
+/* The one that this item was, or NULL. */
+const struct obj *validation_item(const struct schema *s, const struct obj *item,
+				  const struct map *items);
 
 #endif

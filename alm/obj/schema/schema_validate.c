@@ -14,7 +14,8 @@
 #include "alm/obj/schema/schema_scalar.h"
 
 #define PATH_BYTES_MAX ((size_t)64 << 10)
-#define NODE_STEPS     16 /* of a value under a schema; measured */
+#define NODE_STEPS     16   /* of a value under a schema; measured */
+#define COMPARE_STEPS  5000 /* of a value, however large, with what it was */
 
 static void check_node(struct schema_validation *v, const struct schema *s, const struct obj *o);
 
@@ -105,8 +106,10 @@ static size_t push(struct schema_validation *v, const char *key)
 static void check_list(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
 	int64_t n = (int64_t)obj_len(o);
+	CLEANUP(map_freep) struct map *before = validation_items(s, v->old);
 	for (size_t i = 0; s->items && i < obj_len(o) && !validation_is_done(v); i++) {
 		size_t at = push_index(v, i);
+		v->old = validation_item(s, obj_at(o, i), before);
 		check_node(v, s->items, obj_at(o, i));
 		strbuf_truncate(&v->path, at);
 	}
@@ -175,6 +178,7 @@ static void check_embedded(struct schema_validation *v, const struct obj *o)
 
 static void check_members(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
+	const struct obj *old = v->old;
 	OBJ_EACH (it, o) {
 		const struct schema *child = schema_field(s, it.key);
 		if (!child)
@@ -182,6 +186,7 @@ static void check_members(struct schema_validation *v, const struct schema *s, c
 		if (validation_is_done(v))
 			return;
 		size_t at = push(v, it.key);
+		v->old = obj_get(old, it.key);
 		check_node(v, child, it.value);
 		strbuf_truncate(&v->path, at);
 	}
@@ -205,8 +210,10 @@ static void check_map(struct schema_validation *v, const struct schema *s, const
 	for (size_t i = 0; i < s->n_required; i++)
 		if (!obj_has(o, s->required[i]))
 			fail_required(v, s->required[i], "");
+	size_t before = v->n_failed;
 	if (s->embedded)
 		check_embedded(v, o);
+	v->n_stay += v->n_failed - before;
 }
 
 static bool branch_holds(struct schema_validation *v, const struct schema *s, const struct obj *o)
@@ -275,7 +282,7 @@ static void check_composition(struct schema_validation *v, const struct schema *
 		fail_composition(v, "must not validate the schema (not)");
 }
 
-static void check_node(struct schema_validation *v, const struct schema *s, const struct obj *o)
+static void judge_node(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
 	if (validation_is_done(v) || !validation_spend(v, NODE_STEPS))
 		return;
@@ -286,7 +293,10 @@ static void check_node(struct schema_validation *v, const struct schema *s, cons
 	validation_enum(v, s, o);
 	if (is_null)
 		return;
+	const struct obj *old = v->old;
+	v->old = NULL; /* sic: nothing within a branch is let through */
 	check_composition(v, s, o);
+	v->old = old;
 	if (type == OBJ_STRING)
 		validation_string(v, s, o);
 	else if (obj_is_number(o))
@@ -296,31 +306,24 @@ static void check_node(struct schema_validation *v, const struct schema *s, cons
 	else if (type == OBJ_MAP)
 		check_map(v, s, o);
 }
+
+/* KEP-4008: what is wrong with a value that is as it was is let through, as the schema may be younger
+ * than the value. */
+static void check_node(struct schema_validation *v, const struct schema *s, const struct obj *o)
+{
+	const struct obj *old = v->old;
+	struct validation_found before = validation_found(v);
+	size_t stay = v->n_stay;
+	judge_node(v, s, o);
+	v->old = old;
+	if (old && v->n_failed > before.failed && v->n_stay == stay &&
+	    validation_spend(v, obj_len(o) ? COMPARE_STEPS : VALIDATION_VALUE_STEPS) &&
+	    obj_equal(o, old))
+		validation_forget(v, before);
+}
 /* NOLINTEND(misc-no-recursion) */
 
 /* Lists of type set and map, after everything else (apiextensions "listtype"). */
-
-static const struct obj *item_key(const struct schema *s, const struct obj *item, const char *key)
-{
-	const struct obj *value = obj_get(item, key);
-	if (value)
-		return value;
-	return schema_default_of(schema_property(s->items, key));
-}
-
-/* What makes the item unique: itself, or the map of its keys. Owned. */
-static struct obj *identity(const struct schema *s, const struct obj *item)
-{
-	if (s->list_type == LIST_SET)
-		return obj_ref(item);
-	struct obj *keys = obj_map();
-	for (size_t i = 0; i < s->n_list_keys; i++) {
-		const struct obj *value = item_key(s, item, s->list_keys[i]);
-		if (value)
-			obj_set(keys, s->list_keys[i], obj_ref(value));
-	}
-	return keys;
-}
 
 /* The first item that has no keys as it is no map. */
 static bool has_other_item(struct schema_validation *v, const struct obj *list)
@@ -345,7 +348,7 @@ static void check_unique(struct schema_validation *v, const struct schema *s,
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(STRBUF_SMALL);
 	for (size_t i = 0; i < obj_len(list) && !validation_is_done(v); i++) {
-		struct obj *id = identity(s, obj_at(list, i));
+		struct obj *id = validation_identity(s, obj_at(list, i));
 		strbuf_clear(&text);
 		go_bad_value(id, &text);
 		obj_unref(id);
@@ -386,8 +389,22 @@ static void check_lists(struct schema_validation *v, const struct schema *s, con
 }
 /* NOLINTEND(misc-no-recursion) */
 
+/* Lists that were of the wrong type before may stay so. */
+static void check_list_types(struct schema_validation *v, const struct schema *s,
+			     const struct obj *o, const struct obj *old)
+{
+	struct validation_found before = validation_found(v);
+	struct schema_validation silent = {.work = v->work};
+	check_lists(v, s, o);
+	if (!old || v->n_failed == before.failed)
+		return;
+	check_lists(&silent, s, old);
+	if (silent.n_failed)
+		validation_forget(v, before);
+}
+
 void schema_validate_at(const struct schema *s, const char *path, const struct obj *o,
-			struct field_errors *ret)
+			const struct obj *old, struct field_errors *ret)
 {
 	struct schema_work work = {.left = SCHEMA_STEPS_MAX};
 	struct schema_validation v = {.errors = ret,
@@ -398,8 +415,14 @@ void schema_validate_at(const struct schema *s, const char *path, const struct o
 		return;
 	strbuf_init(&v.path, PATH_BYTES_MAX);
 	strbuf_adds(&v.path, path);
+	struct validation_found before = validation_found(&v);
 	check_node(&v, s, o);
-	check_lists(&v, s, o);
+	if (old && v.n_failed) { /* only then it matters what was there */
+		validation_forget(&v, before);
+		v.old = old;
+		check_node(&v, s, o);
+	}
+	check_list_types(&v, s, o, old);
 	strbuf_release(&v.path);
 	if (work.over)
 		field_errors_add(ret, FIELD_FORBIDDEN, "<nil>",
@@ -410,7 +433,7 @@ void schema_validate_at(const struct schema *s, const char *path, const struct o
 
 void schema_validate(const struct schema *s, const struct obj *o, struct field_errors *ret)
 {
-	schema_validate_at(s, "", o, ret);
+	schema_validate_at(s, "", o, NULL, ret);
 }
 
 bool schema_accepts(const struct schema *s, const struct obj *o)

@@ -31,6 +31,13 @@ static void test_differs__of_workloads(void **state)
 	replay("tests/golden/kube-api/differs_core.jsonl", 100, NULL);
 }
 
+/* What was stored before its schema was changed may stay as it is. */
+static void test_differs__a_stricter_schema(void **state)
+{
+	(void)state;
+	replay("tests/golden/kube-api/ratchet.jsonl", 80, NULL);
+}
+
 /* And what commands of kubectl showed (tests/fuzz/diff_kubectl.py). */
 static void test_differs__what_kubectl_showed(void **state)
 {
@@ -77,6 +84,7 @@ static void test_differs__a_long_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_differs__a_stricter_schema),
 		cmocka_unit_test(test_differs__what_kubectl_showed),
 		cmocka_unit_test(test_differs__who_asks_for_a_certificate),
 		cmocka_unit_test(test_differs__answers_are_those_of_a_real_server),

@@ -395,6 +395,38 @@ static void test_cel__old_self_may_be_optional(void **state)
 	schema_free(s);
 }
 
+/* KEP-4008: a value that is as it was may break its rule, but one that compares it with what it was. An item that has no
+ * key is as it was where its whole list is. */
+static void test_cel__what_is_unchanged_may_break_its_rule(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *now;
+		size_t failures;
+	} rows[] = {
+		{"{\"n\":9,\"l\":[{\"p\":9}],\"z\":1}", 0},
+		{"{\"n\":8,\"l\":[{\"p\":9}]}", 1},
+		{"{\"n\":9,\"l\":[{\"p\":9},{\"p\":1}]}", 1},
+		{"{\"n\":9,\"l\":[{\"p\":8},{\"p\":7}]}", 2},
+		{"{\"n\":9,\"c\":3}", 1},
+		{"{\"n\":9,\"c\":4}", 0},
+	};
+	struct schema *s = compile(
+		parse("{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\","
+		      "\"x-kubernetes-validations\":[{\"rule\":\"self < 5\"}]},\"c\":{\"type\":"
+		      "\"integer\",\"x-kubernetes-validations\":[{\"rule\":\"self > oldSelf\"}]},"
+		      "\"l\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":"
+		      "{\"p\":{\"type\":\"integer\",\"x-kubernetes-validations\":[{\"rule\":"
+		      "\"self < 5\"}]}}}},\"z\":{\"type\":\"integer\"}}}"));
+	struct obj *old = parse("{\"n\":9,\"c\":3,\"l\":[{\"p\":9}]}");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		size_t before = errors->n;
+		schema_validate_rules(s, parse(rows[i].now), old, errors);
+		assert_int_equal(errors->n - before, rows[i].failures);
+	}
+	schema_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +440,7 @@ int main(void)
 		CASE(test_cel__hostile_text_is_bounded),
 		CASE(test_cel__invalid_object_is_not_judged_by_rules),
 		CASE(test_cel__old_self_may_be_optional),
+		CASE(test_cel__what_is_unchanged_may_break_its_rule),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
