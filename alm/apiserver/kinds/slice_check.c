@@ -124,11 +124,17 @@ void check_request_ref(struct field_errors *e, const char *path, const char *nam
 void check_request_refs(struct field_errors *e, const char *path, const struct obj *list,
 			const struct map *requests)
 {
-	size_t from = e->n;
-	for (size_t i = 0, n = check_length(e, path, list, LIST_MAX); i < n; i++)
+	size_t from = e->n, n = check_length(e, path, list, LIST_MAX);
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0; i < n; i++)
 		if (obj_as_string(obj_at(list, i)))
 			check_request_ref(e, check_at(e, path, i), obj_as_string(obj_at(list, i)),
 					  requests);
+	for (size_t i = 0; i < n; i++) {
+		const char *name = obj_as_string(obj_at(list, i));
+		if (name && check_again(seen, name))
+			field_errors_add_text(e, FIELD_DUPLICATE, check_at(e, path, i), name);
+	}
 	check_said_since(e, from, list);
 }
 
