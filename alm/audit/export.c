@@ -320,7 +320,9 @@ int export_rows(struct db *d, const struct export_form *f, const struct query_se
 	struct writer end = {.d = d};
 	int r = find_end(&end, err);
 	strbuf_init(&run.b, LINE_BYTES_MAX);
-	if (log_origin(d, &run.origin, &none) < 0) /* a log that was pruned, or a part of one */
+	if (r >= 0 && log_origin(d, &run.origin, &none) < 0 && none.code != E_NOTFOUND)
+		r = error_copy(err, &none);
+	if (!run.origin) /* of a log that was pruned, or a part of one */
 		run.origin = xstrdup("alm");
 	page.to_seq = sel->to_seq && sel->to_seq < end.last ? sel->to_seq : end.last;
 	run.last = page.from_seq - 1;

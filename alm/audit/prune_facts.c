@@ -6,7 +6,6 @@
 #include "alm/audit/large.h"
 #include "alm/audit/log.h"
 #include "alm/audit/objects.h"
-#include "alm/audit/pruned.h"
 #include "alm/base/arena.h"
 #include "alm/base/map.h"
 #include "alm/base/multimap.h"
@@ -97,10 +96,12 @@ static int take_last(struct prune_facts *f, struct error *err)
 	if (r >= 0)
 		r = snapshot_each_standing(s, take_standing, f, err);
 	if (r >= 0)
-		r = db_prepare(f->db, "SELECT " LOG_COLUMNS " FROM audit WHERE seq = ?", &st, err);
+		r = db_prepare(f->db,
+			       "SELECT " LOG_COLUMNS " FROM audit WHERE seq ="
+			       " (SELECT seq FROM audit_prune ORDER BY below DESC LIMIT 1)",
+			       &st, err);
 	if (r < 0)
 		return r;
-	stmt_bind_int(st, 1, pruned_opening(f->db));
 	r = log_entry(st, &row, err);
 	if (r < 0 || !row)
 		return r;

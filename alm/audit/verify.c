@@ -395,9 +395,13 @@ int verify_log(struct db *d, const struct verify_options *o, struct verify_repor
 	int r = 0;
 	for (int i = 0; i < PRUNED_MEANWHILE_MAX; i++) {
 		r = verify_once(d, o, ret, &below, err);
+		if (r < 0 || o->since_checkpoint)
+			return r;
 		/* Entries that were read may have gone before they were compared. */
-		if (r < 0 || pruned_load(d, &now, &inner) < 0 || now.below == below ||
-		    o->since_checkpoint)
+		int known = pruned_load(d, &now, &inner);
+		if (known < 0 && !verify_is_damage(&inner))
+			return error_copy(err, &inner);
+		if (known < 0 || now.below == below)
 			return r;
 	}
 	return r;

@@ -40,15 +40,15 @@ static int rotation_recorded(struct db *d, int64_t seq, const char *vkey, struct
 {
 	struct stmt *s;
 	int r = db_prepare(d,
-			   "SELECT 1 FROM audit WHERE type = 'System' AND instr(body, ?3) > 0 AND"
+			   "SELECT 1 FROM audit WHERE type = 'System' AND instr(body, ?2) > 0 AND"
 			   " ((seq = ?1 AND reason = 'KeyRotated') OR"
-			   " (seq = ?2 AND reason = 'Pruned' AND ?1 <= body ->> '$.below'))",
+			   " (seq = (SELECT seq FROM audit_prune ORDER BY below DESC LIMIT 1) AND"
+			   " reason = 'Pruned' AND ?1 <= body ->> '$.below'))",
 			   &s, err);
 	if (r < 0)
 		return r;
 	stmt_bind_int(s, 1, seq);
-	stmt_bind_int(s, 2, pruned_opening(d));
-	stmt_bind_cstr(s, 3, vkey);
+	stmt_bind_cstr(s, 2, vkey);
 	r = stmt_step(s, err);
 	stmt_reset(s);
 	return r;

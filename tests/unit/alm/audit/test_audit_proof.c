@@ -235,6 +235,49 @@ static void test_audit_proof__a_log_proves_its_rows(void **state)
 	audit_log_close(&l);
 }
 
+/* Hashes are asked for one by one: each of them may be the one that cannot be read. */
+struct failing_tree {
+	int n, at; /* asked for so far; which of them fails; 0: none */
+};
+
+static int failing_subtree(void *arg, unsigned level, int64_t index,
+			   unsigned char out[SHA256_BYTES], struct error *err)
+{
+	struct failing_tree *t = arg;
+	if (++t->n == t->at)
+		return error_set(err, E_IO, "hash %d cannot be read", t->at);
+	return subtree(NULL, level, index, out, err);
+}
+
+static int prove(int what, int64_t i, int64_t n, struct failing_tree *t, struct error *err)
+{
+	struct proof p;
+	unsigned char root[SHA256_BYTES];
+	t->n = 0;
+	if (what == 0)
+		return proof_root(failing_subtree, t, n, root, err);
+	return what == 1 ? proof_inclusion(failing_subtree, t, i, n, &p, err)
+			 : proof_consistency(failing_subtree, t, i, n, &p, err);
+}
+
+static void test_audit_proof__a_hash_that_cannot_be_read_makes_no_proof(void **state)
+{
+	(void)state;
+	for (int64_t n = 1; n <= 20; n++)
+		for (int64_t i = 0; i < 3 * n; i++) {
+			struct error none = ERROR_INIT;
+			struct failing_tree t = {.at = 0};
+			assert_ok(prove((int)(i / n), i % n, n, &t, &none), &none);
+			for (int k = t.n; k > 0; k--) {
+				struct error err = ERROR_INIT;
+				t.at = k;
+				assert_int_equal(prove((int)(i / n), i % n, n, &t, &err), -E_IO);
+				assert_int_equal(err.code, E_IO);
+				assert_int_equal(t.n, k); /* and none is asked for after it */
+			}
+		}
+}
+
 /* A tile that is gone or damaged makes no tree; the one behind the last whole one is not asked for. */
 static void test_audit_proof__a_tree_needs_each_of_its_tiles(void **state)
 {
@@ -272,6 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit_proof__a_tree_needs_each_of_its_tiles),
+		cmocka_unit_test(test_audit_proof__a_hash_that_cannot_be_read_makes_no_proof),
 		cmocka_unit_test(test_audit_proof__roots_are_those_of_the_naive_tree),
 		cmocka_unit_test(test_audit_proof__every_size_proves_its_leaves_and_prefixes),
 		cmocka_unit_test(test_audit_proof__a_log_proves_its_rows),

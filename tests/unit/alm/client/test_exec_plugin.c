@@ -32,6 +32,19 @@ static void test_exec_plugin__what_the_kubeconfig_says(void **state)
 		 "\",\"command\":\"aws\",\"interactiveMode\":\"IfAvailable\"}",
 		 NULL},
 		{"{\"apiVersion\":\"" V1 "beta1\",\"command\":\"aws\"}", NULL},
+		{"{\"apiVersion\":\"" V1 "beta1\",\"command\":\"aws\",\"interactiveMode\":\"no\"}",
+		 "found no, want Never"},
+		{"{\"apiVersion\":\"" V1
+		 "beta1\",\"command\":\"aws\",\"interactiveMode\":\"Always\"}",
+		 "ask on the terminal"},
+		{"{\"apiVersion\":\"" V1 "beta1\",\"command\":\"\"}",
+		 "exec.command must be specified"},
+		{"{\"apiVersion\":\"" V1
+		 "beta1\",\"command\":\"aws\",\"env\":[{\"name\":\"\",\"value\":\"x\"}]}",
+		 "exec.env[0]: want a name"},
+		{"{\"apiVersion\":\"" V1
+		 "beta1\",\"command\":\"aws\",\"env\":[{\"name\":\"A\"},\"B\"]}",
+		 "exec.env[1]: want a name"},
 		{"{\"apiVersion\":\"" V1 "\",\"command\":\"aws\"}",
 		 "exec.interactiveMode must be specified"},
 		{"{\"apiVersion\":\"" V1 "\",\"command\":\"aws\",\"interactiveMode\":\"Always\"}",
@@ -58,9 +71,52 @@ static void test_exec_plugin__what_the_kubeconfig_says(void **state)
 		struct exec_plugin p;
 		struct error err = ERROR_INIT;
 		int r = exec_plugin_read(o, "/home/me", a, &p, &err);
+		assert_int_equal(r, -(int)err.code);
 		assert_int_equal(r < 0, rows[i].why != NULL);
 		if (rows[i].why && !strstr(err.msg, rows[i].why))
 			fail_msg("row %zu: %s", i, err.msg);
+	}
+}
+
+/* Found in the path as it is, in the folder of the kubeconfig, or where it says. */
+static void test_exec_plugin__where_the_command_is(void **state)
+{
+	static const char *const rows[][2] = {
+		{"aws", "aws"}, {"./aws", "/home/me/./aws"}, {"/bin/aws", "/bin/aws"}};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(65536);
+		CLEANUP(obj_unrefp) struct obj *o = parsed("{\"apiVersion\":\"" V1 "beta1\"}");
+		struct exec_plugin p;
+		struct error err = ERROR_INIT;
+		obj_set_str(o, "command", rows[i][0]);
+		assert_ok(exec_plugin_read(o, "/home/me", a, &p, &err), &err);
+		assert_string_equal(p.command, rows[i][1]);
+		assert_string_equal(p.api_version, V1 "beta1");
+		assert_null(p.install_hint);
+		assert_false(p.wants_cluster);
+		assert_null(p.args[0]);
+		assert_null(p.env[0]);
+	}
+}
+
+static void test_exec_plugin__no_more_arguments_than_fit(void **state)
+{
+	(void)state;
+	for (size_t n = EXEC_PLUGIN_ARGS_MAX; n <= EXEC_PLUGIN_ARGS_MAX + 1; n++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		CLEANUP(obj_unrefp) struct obj *o =
+			parsed("{\"apiVersion\":\"" V1 "beta1\",\"command\":\"aws\"}");
+		struct obj *args = obj_list();
+		struct exec_plugin p;
+		struct error err = ERROR_INIT;
+		for (size_t i = 0; i < n; i++)
+			obj_append(args, obj_string("x"));
+		obj_set(o, "args", args);
+		int r = exec_plugin_read(o, "/", a, &p, &err);
+		assert_int_equal(r, n > EXEC_PLUGIN_ARGS_MAX ? -E_INVALID : 0);
+		assert_true(r < 0 ? strstr(err.msg, "exec.args: more than ") != NULL
+				  : p.args[n - 1] && !p.args[n]);
 	}
 }
 
@@ -95,6 +151,14 @@ static void test_exec_plugin__what_it_is_told(void **state)
 			    "\"tls-server-name\":\"api\",\"certificate-authority-data\":\"Q0VSVA=="
 			    "\",\"proxy-url\":\"http://p\","
 			    "\"config\":{\"audience\":\"x\"}},\"interactive\":false}}");
+	const struct transport_config bare = {.base_url = "https://two",
+					      .insecure_skip_tls_verify = true};
+	p.cluster_config = NULL;
+	assert_string_equal(exec_plugin_info(&p, &bare, a),
+			    "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1
+			    "\",\"spec\":{\"cluster\":{\"server\":\"https://two\","
+			    "\"insecure-skip-tls-verify\":true,\"config\":null},"
+			    "\"interactive\":false}}");
 	p.wants_cluster = false;
 	assert_string_equal(exec_plugin_info(&p, &t, a),
 			    "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1
@@ -120,6 +184,12 @@ static void test_exec_plugin__what_it_answers(void **state)
 		{HEAD "{}}", "didn't return a token or cert/key pair", NULL, NULL},
 		{HEAD "{\"token\":\"\"}}", "didn't return a token or cert/key pair", NULL, NULL},
 		{HEAD "{\"token\":\"t\",\"clientKeyData\":\"K\"}}", "only certificate or key", NULL,
+		 NULL},
+		{HEAD "{\"clientKeyData\":\"K\"}}", "only certificate or key", NULL, NULL},
+		{HEAD "{\"clientCertificateData\":\"C\"}}", "only certificate or key", NULL,
+		 NULL},
+		{"{\"apiVersion\":\"" V1 "\"}", "plugin returned " V1 " and no kind", NULL, NULL},
+		{"{\"kind\":\"ExecCredential\"}", "plugin returned no version ExecCredential", NULL,
 		 NULL},
 		{HEAD "null}", "didn't return a status field", NULL, NULL},
 		{HEAD "[]}", "didn't return a status field", NULL, NULL},
@@ -159,6 +229,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exec_plugin__what_the_kubeconfig_says),
+		cmocka_unit_test(test_exec_plugin__where_the_command_is),
+		cmocka_unit_test(test_exec_plugin__no_more_arguments_than_fit),
 		cmocka_unit_test(test_exec_plugin__what_it_is_told),
 		cmocka_unit_test(test_exec_plugin__what_it_answers),
 	};

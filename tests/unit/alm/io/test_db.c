@@ -132,6 +132,10 @@ static void test_db__violations_have_codes(void **state)
 	assert_int_equal(insert(d, 2, "a", &f->err), -E_EXISTS);
 	assert_int_equal(db_exec(d, "UPDATE t SET v = 'z'", &f->err), -E_CONFLICT);
 	assert_string_equal(f->err.msg, "rows never change");
+	struct stmt *none = NULL;
+	assert_int_equal(db_prepare(d, "SELECT nothing", &none, &f->err), -E_INTERNAL);
+	assert_null(none);
+	assert_non_null(strstr(f->err.msg, "nothing"));
 	assert_int_equal(db_exec(d, "SELECT nothing", &f->err), -E_INTERNAL);
 	assert_false(db_is_broken(d));
 }
@@ -285,6 +289,9 @@ static void test_db__checkpoint_moves_the_wal_into_the_file(void **state)
 	assert_ok(db_checkpoint(d, true, &f->err), &f->err);
 	assert_ok(file_info(f->path, &info, &f->err), &f->err);
 	assert_true(info.size > before);
+	assert_int_equal(d->wal_frames, 0); /* the next one begins to count anew */
+	assert_ok(db_exec(d, "INSERT INTO t VALUES (1, 2)", &f->err), &f->err);
+	assert_true(d->wal_frames > 0);
 }
 
 struct small_disk {

@@ -210,6 +210,23 @@ static void test_db_copy__no_more_pages_than_asked_for(void **state)
 	db_close(d);
 }
 
+/* It cannot begin then, and ends nothing that it has not begun. */
+static void test_db_copy__a_transaction_of_the_caller_stays_his(void **state)
+{
+	struct fixture *f = *state;
+	struct db *d = open_db(f, f->old);
+	sqlite3 *from = NULL, *to = NULL;
+	put(f, d, 1);
+	assert_int_equal(sqlite3_open(f->old, &from), SQLITE_OK);
+	assert_int_equal(sqlite3_open(":memory:", &to), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(from, "BEGIN", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(db_copy_pages(from, to, "it", 100, &f->err), -E_IO);
+	assert_int_equal(sqlite3_get_autocommit(from), 0);
+	sqlite3_close(from);
+	sqlite3_close(to);
+	db_close(d);
+}
+
 static void test_db_copy__what_is_no_database_has_no_pages(void **state)
 {
 	struct fixture *f = *state;
@@ -305,6 +322,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_db_copy__no_more_pages_than_asked_for, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(test_db_copy__a_transaction_of_the_caller_stays_his,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_db_copy__what_is_no_database_has_no_pages,
 						setup, teardown),
 		cmocka_unit_test(test_db_copy__each_answer_of_sqlite_has_its_code),

@@ -101,6 +101,9 @@ static void test_server__a_ca_key_of_another_ca_is_refused(void **state)
 	assert_ok(tls_ca_new(f->loop, "other CA", &other, &other_key, &f->err), &f->err);
 	assert_true(tls_serving_new(f->loop, ca, other_key, NULL, 0, &cert, &key, &f->err) < 0);
 	assert_true(tls_serving_new(f->loop, "junk", ca_key, NULL, 0, &cert, &key, &f->err) < 0);
+	assert_true(tls_serving_new(f->loop, ca, "junk", NULL, 0, &cert, &key, &f->err) < 0);
+	assert_null(cert);
+	assert_null(key);
 }
 
 /* Who the server says it is, or "-" nobody, or "" turned away; with this certificate. */
