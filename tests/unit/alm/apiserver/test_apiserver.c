@@ -1,6 +1,7 @@
 /* Hostile and damaged requests through apiserver_handle(): every one is answered, none aborts. */
 #include "tests/lib/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/base/strbuf.h"
@@ -233,12 +234,58 @@ static void test_apiserver__asks_who_and_whether(void **state)
 	assert_int_equal(apifake_do(f, "GET", "/api/v1/namespaces?watch=1", NULL).status, 403);
 }
 
+/* What the cluster itself stands on. */
+static void test_apiserver__some_namespaces_may_not_be_deleted(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"default", "kube-system", "kube-public"};
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		char target[64], want[160];
+		(void)snprintf(target, sizeof(target), "/api/v1/namespaces/%s", names[i]);
+		(void)snprintf(want, sizeof(want),
+			       "namespaces \"%s\" is forbidden: this namespace may not be deleted",
+			       names[i]);
+		struct answer a = apifake_do(f, "DELETE", target, NULL);
+		assert_int_equal(a.status, 403);
+		assert_string_equal(obj_str(a.json, "message"), want);
+		assert_string_equal(obj_str(a.json, "details.name"), names[i]);
+		a = apifake_do(f, "GET", target, NULL);
+		assert_int_equal(a.status, 200);
+		assert_string_equal(obj_str(a.json, "status.phase"), "Active");
+	}
+}
+
+/* Two items of one key: nobody could say whose fields they are. */
+static void test_apiserver__an_apply_that_cannot_be_merged_changes_nothing(void **state)
+{
+	(void)state;
+#define POD_PATH "/api/v1/namespaces/default/pods/p?fieldManager=m"
+#define POD_WITH(containers)                                                              \
+	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"},\"spec\":{" \
+	"\"containers\":[" containers "]}}"
+#define CONTAINER "{\"name\":\"c\",\"image\":\"i\"}"
+	static const char type[] = "application/apply-patch+yaml";
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	assert_int_equal(apifake_do_type(f, "PATCH", POD_PATH, type, POD_WITH(CONTAINER)).status,
+			 201);
+	struct answer a = apifake_do_type(f, "PATCH", POD_PATH, type,
+					  POD_WITH(CONTAINER "," CONTAINER));
+	assert_int_equal(a.status, 400);
+	assert_non_null(strstr(obj_str(a.json, "message"),
+			       ".spec.containers: duplicate entries for key [name=\"c\"]"));
+	a = apifake_do(f, "GET", POD_PATH, NULL);
+	assert_int_equal(obj_len(obj_path(a.json, "spec.containers")), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_apiserver__survives_damaged_objects),
 		cmocka_unit_test(test_apiserver__survives_damaged_paths_and_queries),
 		cmocka_unit_test(test_apiserver__asks_who_and_whether),
+		cmocka_unit_test(test_apiserver__some_namespaces_may_not_be_deleted),
+		cmocka_unit_test(test_apiserver__an_apply_that_cannot_be_merged_changes_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

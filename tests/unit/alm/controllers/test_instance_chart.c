@@ -158,6 +158,34 @@ static void test_instance_chart__its_charts_are_read_as_its_parent_says(void **s
 	assert_null(strstr(text, "another"));
 }
 
+/* The owner that the definition names, and no other, offers its charts, as long as it is not going. */
+static void test_instance_chart__without_a_parent_it_has_no_chart(void **state)
+{
+#define OWNER(more, type, resource)                                                      \
+	"{\"apiVersion\":\"app.coreos.com/v1beta1\",\"kind\":\"AppType\",\"metadata\":{" \
+	"\"name\":\"web\",\"uid\":\"p\"" more "},\"spec\":{\"type\":\"" type                \
+	"\",\"resources\":[{\"name\":\"" resource "\"}]}}"
+	static const struct {
+		const char *parent; /* NULL: there is none */
+		bool is_one;
+	} rows[] = {
+		{NULL, false},
+		{OWNER(",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"", "io", CRD), false},
+		{OWNER("", "com", CRD), false},
+		{OWNER("", "io", "others.web.io"), false},
+		{OWNER("", "io", CRD), true},
+	};
+	struct world *w = *state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (rows[i].parent)
+			view_fake_put(&w->f, WATCH_APPTYPE, rows[i].parent);
+		else
+			map_del(w->f.watched[WATCH_APPTYPE], "web");
+		pass(w, SITE("1", HELM("a")));
+		assert_int_equal(view_fake_count(&w->f, ACT_CREATE), rows[i].is_one);
+	}
+}
+
 static void test_instance_chart__a_generation_is_read_before_it_counts(void **state)
 {
 	struct world *w = *state;
@@ -309,6 +337,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(it_becomes_an_apptype),
 		TEST(its_charts_are_read_as_its_parent_says),
+		TEST(without_a_parent_it_has_no_chart),
 		TEST(a_generation_is_read_before_it_counts),
 		TEST(what_it_says_is_followed),
 		TEST(its_state_is_told_once),

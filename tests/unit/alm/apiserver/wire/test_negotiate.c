@@ -1,5 +1,7 @@
 #include "alm/apiserver/wire/negotiate.h"
 
+#include <string.h>
+
 #include "alm/apiserver/wire/json_fault.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/test.h"
@@ -85,6 +87,30 @@ static void test_negotiate__bodies_that_cannot_be_read(void **state)
 	body_error(48, NULL);
 }
 
+/* As it is if it looks like JSON and is text, in hexadecimal digits else; no more than fits a message. */
+static void test_negotiate__a_body_that_is_no_json_is_shown(void **state)
+{
+	(void)state;
+	static const struct {
+		struct str body;
+		const char *shown;
+	} rows[] = {
+		{{"{\"a\" 1}", 7}, "({\"a\" 1})"},
+		{{"[1 2]", 5}, "(5b3120325d)"},
+		{{"{\"a\":\"\xff\"", 8}, "(7b2261223a22ff22)"},
+		{{"{\0a", 3}, "(7b0061)"},
+	};
+	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 18);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct error err = ERROR_INIT;
+		struct body body;
+		assert_true(negotiate_body(&widget, "application/json", rows[i].body, arena, &body,
+					   &err) < 0);
+		if (!strstr(err.msg, rows[i].shown))
+			fail_msg("row %zu: %s", i, err.msg);
+	}
+}
+
 static void test_negotiate__duplicates_are_findings(void **state)
 {
 	(void)state;
@@ -147,6 +173,7 @@ static void test_negotiate__json_faults_read_as_in_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_negotiate__a_body_that_is_no_json_is_shown),
 		cmocka_unit_test(test_negotiate__the_first_served_alternative_wins),
 		cmocka_unit_test(test_negotiate__nothing_served_is_406),
 		cmocka_unit_test(test_negotiate__a_watch_is_never_yaml),

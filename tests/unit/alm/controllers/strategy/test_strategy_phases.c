@@ -11,6 +11,7 @@
 #include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
 #include "alm/obj/condition.h"
+#include "alm/obj/json.h"
 #include "tests/lib/view_fake.h"
 
 #define STRATEGY                                                                           \
@@ -170,6 +171,51 @@ static void test_strategy_phases__what_is_past_leaves_the_status(void **state)
 	}
 }
 
+/* What was planned, once there is something to say of it; until then what was said before stays. */
+static void test_strategy_phases__the_plan_is_in_the_status(void **state)
+{
+	static const struct {
+		const char *digest, *findings, *permissions, *want;
+		bool has_install;
+	} rows[] = {
+		{"d", "[]", "[]", "{\"digest\":\"old\"}", false},
+		{NULL, "[]", "[]", "{\"digest\":\"old\"}", true},
+		{"d", "[]", "[]", "{\"digest\":\"d\",\"objects\":3}", true},
+		{"d", "[]", "[\"get pods\"]",
+		 "{\"digest\":\"d\",\"objects\":3,\"permissions\":[\"get pods\"]}", true},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct view_fake f;
+		struct error err = ERROR_INIT;
+		struct install_plan install = {.n = 3};
+		view_fake_init(&f);
+		struct strategy_ref ref = {
+			.o = view_fake_obj(&f, "{\"metadata\":{\"name\":\"s\",\"uid\":\"u\"},"
+					       "\"status\":{\"phase\":\"Blocked\",\"plan\":{"
+					       "\"digest\":\"old\"}}}"),
+			.name = "s",
+			.version = "1.0.0"};
+		struct strategy_pass s = {.v = &f.view,
+					  .plan = view_fake_plan(&f),
+					  .ref = &ref,
+					  .was = PHASE_BLOCKED,
+					  .phase = PHASE_PENDING,
+					  .install = rows[i].has_install ? &install : NULL,
+					  .digest = rows[i].digest,
+					  .findings = view_fake_obj(&f, rows[i].findings),
+					  .permissions = view_fake_obj(&f, rows[i].permissions),
+					  .conditions = obj_keep(f.a, obj_list())};
+		f.pass = &s;
+		assert_ok(last_step(&strategy_controller)(&f.view, "s", &f.plan, &err), &err);
+		const struct action *x = view_fake_action(&f, ACT_STATUS, NULL, NULL);
+		assert_non_null(x);
+		if (!obj_equal(obj_get(x->body, "plan"), view_fake_obj(&f, rows[i].want)))
+			fail_msg("row %zu: %s", i, json_text(obj_get(x->body, "plan")));
+		view_fake_release(&f);
+	}
+}
+
 static bool is_over(enum phase p)
 {
 	return p == PHASE_NEW || !phase_is_unfinished(p) || p == PHASE_AWAITING;
@@ -319,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_strategy_phases__installing_ends),
 		cmocka_unit_test(test_strategy_phases__what_was_not_planned_in_time_is_judged_anew),
 		cmocka_unit_test(test_strategy_phases__another_edge_fails_the_pass),
+		cmocka_unit_test(test_strategy_phases__the_plan_is_in_the_status),
 		cmocka_unit_test(test_strategy_phases__what_is_past_leaves_the_status),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
