@@ -261,7 +261,7 @@ static void test_apiserver__an_apply_that_cannot_be_merged_changes_nothing(void 
 {
 	(void)state;
 #define POD_PATH "/api/v1/namespaces/default/pods/p?fieldManager=m"
-#define POD_WITH(containers)                                                              \
+#define POD_WITH(containers)                                                               \
 	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\"},\"spec\":{" \
 	"\"containers\":[" containers "]}}"
 #define CONTAINER "{\"name\":\"c\",\"image\":\"i\"}"
@@ -269,8 +269,8 @@ static void test_apiserver__an_apply_that_cannot_be_merged_changes_nothing(void 
 	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
 	assert_int_equal(apifake_do_type(f, "PATCH", POD_PATH, type, POD_WITH(CONTAINER)).status,
 			 201);
-	struct answer a = apifake_do_type(f, "PATCH", POD_PATH, type,
-					  POD_WITH(CONTAINER "," CONTAINER));
+	struct answer a =
+		apifake_do_type(f, "PATCH", POD_PATH, type, POD_WITH(CONTAINER "," CONTAINER));
 	assert_int_equal(a.status, 400);
 	assert_non_null(strstr(obj_str(a.json, "message"),
 			       ".spec.containers: duplicate entries for key [name=\"c\"]"));

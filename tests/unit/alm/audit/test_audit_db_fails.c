@@ -73,8 +73,8 @@ static int authorized(void *arg, int action, const char *first, const char *seco
 	(void)second;
 	(void)db;
 	(void)trigger;
-	bool begins = action == SQLITE_SELECT || action == SQLITE_INSERT || action == SQLITE_UPDATE ||
-		      action == SQLITE_DELETE || action == SQLITE_PRAGMA;
+	bool begins = action == SQLITE_SELECT || action == SQLITE_INSERT ||
+		      action == SQLITE_UPDATE || action == SQLITE_DELETE || action == SQLITE_PRAGMA;
 	if (!failing.prepares || !begins)
 		return SQLITE_OK;
 	count(first);
@@ -263,9 +263,7 @@ static int do_verify(struct error *err)
 static int do_verify_recent(struct error *err)
 {
 	memset(&rep, 0, sizeof(rep));
-	return verify_log(l.db,
-			  &(struct verify_options){.since_checkpoint = true},
-			  &rep, err);
+	return verify_log(l.db, &(struct verify_options){.since_checkpoint = true}, &rep, err);
 }
 
 static int do_tail(struct error *err)
@@ -480,10 +478,11 @@ static const struct {
 	const char *name;
 	int (*fn)(struct error *err);
 } operations[] = {
-	DO(verify), DO(verify_recent), DO(tail), DO(replay), DO(rows), DO(why), DO(why_version),
-	DO(forward), DO(why_not), DO(state), DO(seq_at), DO(about_row), DO(subject), DO(changes),
-	DO(export), DO(export_rows), DO(proofs), DO(tiles), DO(ask_log), DO(append), DO(kept),
-	DO(prune), DO(objects),
+	DO(verify),      DO(verify_recent), DO(tail),    DO(replay),  DO(rows),
+	DO(why),         DO(why_version),   DO(forward), DO(why_not), DO(state),
+	DO(seq_at),      DO(about_row),     DO(subject), DO(changes), DO(export),
+	DO(export_rows), DO(proofs),        DO(tiles),   DO(ask_log), DO(append),
+	DO(kept),        DO(prune),         DO(objects),
 };
 
 /* Its result; how many calls it made stands in failing.n. */

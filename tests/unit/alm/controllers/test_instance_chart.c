@@ -163,7 +163,7 @@ static void test_instance_chart__without_a_parent_it_has_no_chart(void **state)
 {
 #define OWNER(more, type, resource)                                                      \
 	"{\"apiVersion\":\"app.coreos.com/v1beta1\",\"kind\":\"AppType\",\"metadata\":{" \
-	"\"name\":\"web\",\"uid\":\"p\"" more "},\"spec\":{\"type\":\"" type                \
+	"\"name\":\"web\",\"uid\":\"p\"" more "},\"spec\":{\"type\":\"" type             \
 	"\",\"resources\":[{\"name\":\"" resource "\"}]}}"
 	static const struct {
 		const char *parent; /* NULL: there is none */
