@@ -103,8 +103,6 @@ static int take_last(struct prune_facts *f, struct error *err)
 	if (r < 0)
 		return r;
 	r = log_entry(st, &row, err);
-	if (r < 0 || !row)
-		return r;
 	const char *digests = obj_str(row, "body.digests");
 	f->digests = digests ? xstrdup(digests) : NULL;
 	f->gap = obj_has(obj_get(row, "body"), "gap") ? obj_ref(obj_path(row, "body.gap")) : NULL;
