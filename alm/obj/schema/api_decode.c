@@ -435,12 +435,11 @@ static int decode_struct(struct decode *d, const struct api_place *at, const str
 	return 0;
 }
 
-static int decode(struct decode *d, const struct api_type *t, struct obj *o)
+static int decode(struct decode *d, const struct api_type *t, struct obj *o, struct strbuf *way)
 {
-	CLEANUP(strbuf_release) struct strbuf way = STRBUF_INIT(API_PATH_BYTES_MAX);
 	if (d->dialect == API_JSON_SORTED) {
 		d->dialect = API_JSON_TEXT;
-		d->way = &way;
+		d->way = way;
 	}
 	int r = decode_struct(d, NULL, t, o);
 	return r < 0 || !d->is_wrong ? r : -E_BADREQUEST;
@@ -450,7 +449,8 @@ int api_decode(const struct api_type *t, enum api_dialect dialect, struct obj *o
 	       void (*on_unknown)(void *arg, const char *path), void *arg, struct error *err)
 {
 	struct decode d = {.dialect = dialect, .on_unknown = on_unknown, .arg = arg, .err = err};
-	return decode(&d, t, o);
+	CLEANUP(strbuf_release) struct strbuf way = STRBUF_INIT(API_PATH_BYTES_MAX);
+	return decode(&d, t, o, &way);
 }
 
 int api_decode_keeping(const struct api_type *t, enum api_dialect dialect, struct obj *o,
@@ -462,6 +462,7 @@ int api_decode_keeping(const struct api_type *t, enum api_dialect dialect, struc
 			   .arg = arg,
 			   .err = err,
 			   .keeps_empty = true};
-	int r = decode(&d, t, o);
+	CLEANUP(strbuf_release) struct strbuf way = STRBUF_INIT(API_PATH_BYTES_MAX);
+	int r = decode(&d, t, o, &way);
 	return r < 0 ? r : d.has_empty;
 }
