@@ -98,10 +98,10 @@ struct session_exec {
 	struct loop *loop;
 	struct programs *programs;
 	const struct exec_plugin *plugin;
-	struct program_call call; /* in the arena of the command */
-	struct transport_config credentials;
-	struct transport *transport; /* NULL: it has none yet */
-	struct arena *a;             /* of the newest answer */
+	struct program_call call;       /* in the arena of the command */
+	struct arena *a;                /* of the command: of the first answer */
+	struct transport_config *first; /* that takes it; NULL: it is there */
+	struct transport *transport;    /* whose token is renewed; NULL: none has to be */
 	int64_t until_ns;
 	struct timer again;
 	struct error err;
@@ -114,12 +114,16 @@ static void arm(struct session_exec *x)
 		loop_arm(x->loop, &x->again, left > RENEW_NS_MIN ? left : RENEW_NS_MIN);
 }
 
+/* A token is copied by the connection; what else a later answer has is left. */
 static void take(struct session_exec *x, const struct program_result *r)
 {
-	CLEANUP(arena_freep) struct arena *before = x->a;
-	x->a = arena_new(EXEC_PLUGIN_ANSWER_BYTES * 2);
-	(void)exec_plugin_answer(x->plugin, r->output, loop_now(x->loop), x->a, &x->credentials,
-				 &x->until_ns, &x->err);
+	CLEANUP(arena_freep) struct arena *later =
+		x->first ? NULL : arena_new(EXEC_PLUGIN_ANSWER_BYTES * 2);
+	struct transport_config got = {0};
+	int rc = exec_plugin_answer(x->plugin, r->output, loop_now(x->loop), later ? later : x->a,
+				    x->first ? x->first : &got, &x->until_ns, &x->err);
+	if (rc >= 0 && got.token)
+		transport_curl_renew(x->transport, got.token);
 }
 
 static void ended(void *arg, const struct program_result *r, const struct error *err)
@@ -133,13 +137,11 @@ static void ended(void *arg, const struct program_result *r, const struct error 
 			  x->call.path, r->status, shown, said.ptr ? said.ptr : "");
 	else if (!err)
 		take(x, r);
-	if (!x->transport)
+	if (x->first)
 		loop_stop(x->loop);
-	else if (!x->err.code && x->credentials.token)
-		transport_curl_renew(x->transport, x->credentials.token);
-	else
+	else if (x->err.code)
 		term_error("Warning: %s\n", x->err.msg);
-	if (!x->err.code)
+	else
 		arm(x);
 }
 
@@ -214,7 +216,8 @@ int session_exec_new(struct cli *c, struct loop *l, const struct exec_plugin *p,
 	CLEANUP(session_exec_freep) struct session_exec *x = xcalloc(1, sizeof(*x));
 	x->loop = l;
 	x->plugin = p;
-	x->credentials = *t;
+	x->a = c->arena;
+	x->first = t;
 	x->again = (struct timer){.fn = again, .arg = x};
 	if (prepare(x, c, t, err) < 0)
 		return -err->code;
@@ -222,8 +225,7 @@ int session_exec_new(struct cli *c, struct loop *l, const struct exec_plugin *p,
 	loop_run(l);
 	if (x->err.code)
 		return error_copy(err, &x->err);
-	*t = x->credentials;
-	t->token = t->token ? arena_strdup(c->arena, t->token) : NULL; /* x has another one later */
+	x->first = NULL;
 	*ret = STEAL(x);
 	return 0;
 }
@@ -240,6 +242,5 @@ void session_exec_free(struct session_exec *x)
 		return;
 	loop_disarm(x->loop, &x->again);
 	programs_free(x->programs);
-	arena_free(x->a);
 	xfree(x);
 }

@@ -22,6 +22,7 @@ if [ -n "${SHORT:-}" ]; then # good for two seconds; the next one is none
 	echo asked >>"$TOLD.times"
 	until=$(date -u -d '2 seconds' +',"expirationTimestamp":"%FT%TZ"')
 	[ "$(wc -l <"$TOLD.times")" = 1 ] || TOKEN=none
+	[ "$TOKEN" != none ] || [ -z "${CERT:-}" ] || TOKEN='","clientCertificateData":"C","clientKeyData":"K'
 fi
 printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"%s"%s}}' "$TOKEN" "$until"
 EOF
@@ -81,11 +82,21 @@ has "what works unattended runs none" "this works unattended: give it a token" \
 mkdir "$dir/m"
 printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: by-run, namespace: default}\n' >"$dir/m/one.yaml"
 has "alm run is a command" "ConfigMap/ConfigMap: Finished" "$(cd "$dir" && alm run --trigger=oneoff --renderer.file.dir=m 2>&1)"
-SHORT=1 alm run --trigger=interval --trigger.interval.duration=300ms --renderer.file.dir="$dir/m" >"$dir/ran" 2>&1 &
+SHORT=1 timeout --foreground 100 "$alm_bin" run --trigger=interval --trigger.interval.duration=300ms --renderer.file.dir="$dir/m" >"$dir/ran" 2>&1 &
 runs=$!
 # shellcheck disable=SC2016 # the inner shells'
 soon "a token that ends is asked for again" yes sh -c 'n=$(wc -l <"$1"); [ "$n" -gt 1 ] && echo yes' - "$TOLD.times"
 # shellcheck disable=SC2016
 soon "and the new one is used from there on" yes sh -c 'grep -q Unauthorized "$1" && echo yes' - "$dir/ran"
 kill $runs
+wait $runs
+# The next answer is a certificate alone: it is not taken, and the token stays.
+rm "$TOLD.times"
+CERT=1 SHORT=1 timeout --foreground 100 "$alm_bin" run --trigger=interval --trigger.interval.duration=300ms --renderer.file.dir="$dir/m" >"$dir/ran" 2>&1 &
+runs=$!
+# shellcheck disable=SC2016
+soon "a certificate behind a token" yes sh -c 'n=$(wc -l <"$1"); [ "$n" -gt 2 ] && echo yes' - "$TOLD.times"
+lacks "  changes nothing" cat "$dir/ran" -- -i "Unauthorized\|Warning"
+kill $runs
+wait $runs
 finish
