@@ -3,6 +3,7 @@
 A script of the tests starts others, which outlive it when it alone is killed: its group is. Stopped by hand (Ctrl-C, kill) the
 groups that still run are killed, too, and the temporary files go.
 """
+import _thread
 import atexit
 import os
 import resource
@@ -17,7 +18,7 @@ Done = namedtuple("Done", "returncode stdout stderr")  # returncode None: it too
 WAIT = 10  # times as long by the clock as by the processor: others use the machine, too, and come first
 
 running = set()
-lock = threading.RLock()  # the handler interrupts the main thread, which may hold it
+lock = threading.Lock()
 
 
 def kill_group(pid):
@@ -62,7 +63,7 @@ def stop_cleanly(*folders):
     root = tempfile.mkdtemp(prefix="alm-mutate-")
     tempfile.tempdir = root
 
-    def stop(number, _):
+    def stop(number):
         with lock:  # to the end: no other starts
             for pid in running:
                 kill_group(pid)
@@ -70,6 +71,10 @@ def stop_cleanly(*folders):
                 shutil.rmtree(folder, ignore_errors=True)
             os._exit(128 + number)
 
+    def heard(number, _):
+        # in the main thread, which may hold the lock, between a program's start and its name in running
+        _thread.start_new_thread(stop, (number,))
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
+        signal.signal(number, heard)
     atexit.register(shutil.rmtree, root, ignore_errors=True)

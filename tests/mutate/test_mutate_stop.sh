@@ -17,7 +17,12 @@ for n, number in enumerate((signal.SIGINT, signal.SIGTERM), 1):
         code = f"""
 import sys
 sys.path.insert(0, {os.path.abspath(sys.argv[1])!r})
-import children, tempfile
+import children, subprocess, tempfile, time
+class Slow(subprocess.Popen):  # the signal comes when the program runs, but its name is not kept yet
+    def __init__(self, *words, **more):
+        super().__init__(*words, **more)
+        time.sleep(0.2)
+subprocess.Popen = Slow
 children.stop_cleanly()
 tempfile.mkdtemp()
 children.run(["sh", "-c", "sleep 1000 & echo $$ $! >pids.new && mv pids.new pids && wait"])
