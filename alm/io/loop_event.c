@@ -5,7 +5,7 @@
  * event_base_loop() by itself returns only when no callback is left to run, and a client that sends
  * without end may see to it that one always is. So the timer of the turn comes before all others
  * and breaks it off: when the first deadline is due, and SLICE_NS after something was posted or
- * armed. What libevent has not called by then it calls in the next turn.
+ * armed, or callbacks were left. What libevent has not called by then it calls in the next turn.
  */
 #include <assert.h>
 #include <errno.h>
@@ -24,6 +24,7 @@
 
 #define WAIT_NS_MAX NS_PER_HOUR      /* a turn without work does no harm */
 #define SLICE_NS    (10 * NS_PER_MS) /* of I/O, then timers and tasks have their turn */
+#define LOOK_NS     (4 * NS_PER_MS) /* of callbacks, then libevent sees whether the slice is over */
 
 /* libevent's priorities, the first first. */
 enum { PRIORITY_LOOP, PRIORITY_IO, N_PRIORITIES };
@@ -38,7 +39,6 @@ struct loop_event {
 	bool stopped;
 	bool in_io, hurried; /* inside of event_base_loop(); its end is SLICE_NS away at most */
 	struct loop_measure *measure; /* NULL: nobody asks */
-	int64_t cpu_ns;               /* at the end of the turn before */
 };
 
 static struct loop_event *self(struct loop *l)
@@ -94,6 +94,11 @@ static void event_wake(struct loop *l)
 		end_io_after(e, SLICE_NS);
 }
 
+void loop_slice(struct loop *l)
+{
+	event_wake(l);
+}
+
 static void event_loop_free(struct loop *l)
 {
 	struct loop_event *e = self(l);
@@ -125,13 +130,12 @@ static void on_wait(evutil_socket_t fd UNUSED, short what UNUSED, void *arg)
 	event_base_loopbreak(e->base);
 }
 
-/* Looks at what is more urgent after SLICE_NS of callbacks at the latest. */
 static struct event_base *new_base(void)
 {
-	static const struct timeval slice = {.tv_usec = SLICE_NS / NS_PER_US};
+	static const struct timeval look = {.tv_usec = LOOK_NS / NS_PER_US};
 	struct event_config *c = event_config_new();
 	assert(c);
-	event_config_set_max_dispatch_interval(c, &slice, -1, PRIORITY_IO);
+	event_config_set_max_dispatch_interval(c, &look, -1, PRIORITY_IO);
 	struct event_base *base = event_base_new_with_config(c);
 	event_config_free(c);
 	assert(base);
@@ -162,32 +166,25 @@ void loop_measure(struct loop *l, struct metrics *m)
 {
 	assert(l->ops == &ops && !self(l)->measure);
 	self(l)->measure = loop_measure_new(m);
-	self(l)->cpu_ns = event_cpu(l);
-}
-
-static void measure_turn(struct loop_event *e)
-{
-	if (!e->measure)
-		return;
-	int64_t now = event_cpu(&e->loop);
-	loop_measure_turn(e->measure, now - e->cpu_ns);
-	e->cpu_ns = now;
 }
 
 static void turn(struct loop_event *e, bool block)
 {
+	int64_t began = e->measure ? event_cpu(&e->loop) : 0;
 	int64_t deadline = loop_next_deadline(&e->loop);
 	int64_t wait = deadline <= 0 ? 0 : deadline - event_mono(&e->loop);
 	if (wait > WAIT_NS_MAX)
 		wait = WAIT_NS_MAX;
 	block = block && wait > 0;
-	end_io_after(e, block ? wait : SLICE_NS);
+	bool waits = block && event_base_get_num_events(e->base, EVENT_BASE_COUNT_ACTIVE) == 0;
+	end_io_after(e, waits ? wait : SLICE_NS);
 	e->in_io = true;
 	event_base_loop(e->base, block ? EVLOOP_ONCE : EVLOOP_NONBLOCK);
 	e->in_io = false;
 	evtimer_del(e->wait);
 	loop_run_due(&e->loop);
-	measure_turn(e);
+	if (e->measure)
+		loop_measure_turn(e->measure, event_cpu(&e->loop) - began);
 }
 
 void loop_run(struct loop *l)

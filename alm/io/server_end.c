@@ -1,5 +1,6 @@
 /* server_end: how a connection ends, and gives back what it held; what every file of the shell may call.
  */
+#include "alm/io/loop_event.h"
 #include "alm/io/server_internal.h"
 
 #define BODY_KEEP_BYTES_MAX ((size_t)16 << 10)
@@ -71,6 +72,7 @@ void conn_free(struct conn *c)
 	leave_pool(c);
 	evbuffer_remove_cb_entry(bufferevent_get_output(c->bev), c->output_watch);
 	bufferevent_free(c->bev);
+	loop_slice(s->loop); /* what libevent frees later takes longer than what was done here */
 	xfree(c);
 	if (s->stopping && s->n_conns == 0 && s->stopped.fn)
 		loop_post(s->loop, &s->stopped);

@@ -14,6 +14,8 @@
 #include "alm/base/file.h"
 #include "alm/base/strbuf.h"
 #include "alm/io/loop_event.h"
+#include "alm/io/loop_measure.h"
+#include "alm/io/metrics.h"
 
 struct note {
 	struct loop *loop;
@@ -220,6 +222,48 @@ static void count(void *arg)
 	++*(int *)arg;
 }
 
+/* What a hundred clients leave behind that go at once: callbacks of a millisecond each, of which nothing is posted. */
+#define LEFT 100
+
+struct leaver {
+	struct loop *loop;
+	struct event *events[LEFT];
+	uint64_t n_calls;
+};
+
+static void on_left(evutil_socket_t fd UNUSED, short what UNUSED, void *arg)
+{
+	struct leaver *w = arg;
+	if (w->n_calls == 0)
+		loop_slice(w->loop);
+	int64_t end = loop_mono(w->loop) + NS_PER_MS;
+	while (loop_mono(w->loop) < end)
+		;
+	if (++w->n_calls == LEFT)
+		loop_stop(w->loop);
+}
+
+static void test_loop__what_many_leave_takes_many_turns(void **state)
+{
+	(void)state;
+	struct loop *l = loop_event_new();
+	struct metrics *m = metrics_new();
+	loop_measure(l, m);
+	struct leaver w = {.loop = l};
+	for (size_t i = 0; i < LEFT; i++) {
+		w.events[i] = event_new(loop_event_base(l), -1, 0, on_left, &w);
+		event_active(w.events[i], EV_READ, 1);
+	}
+	loop_run(l);
+	int64_t turns = metric_value(metrics_histogram(m, "alm_loop_turn_seconds", "", "_count"));
+	assert_true(turns >=
+		    5); /* each ends 10 ms after it began, but for what it looked at last */
+	for (size_t i = 0; i < LEFT; i++)
+		event_free(w.events[i]);
+	loop_free(l);
+	metrics_free(m);
+}
+
 static void test_loop__a_changed_folder_is_told_once_a_turn(void **state)
 {
 	(void)state;
@@ -298,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_loop__run_waits_for_the_deadline),
 		cmocka_unit_test(test_loop__signals_arrive_in_the_loop),
 		cmocka_unit_test(test_loop__io_without_end_lets_timers_tasks_and_signals_through),
+		cmocka_unit_test(test_loop__what_many_leave_takes_many_turns),
 		cmocka_unit_test(test_loop__a_changed_folder_is_told_once_a_turn),
 		cmocka_unit_test(test_loop__a_folder_is_watched_without_an_input),
 		cmocka_unit_test(test_loop__random_below_is_below),
