@@ -1,7 +1,7 @@
 /*
  * exec_plugin: what a kubeconfig says of a program that prints credentials, what that is told and what it answers: ExecCredential of
  * client.authentication.k8s.io v1 and v1beta1 (KEP-541; messages as client-go has them). Pure: who runs it is the caller's matter
- * (session_exec.h), and that it may be run at all.
+ * (exec_run.h), and that it may be run at all.
  */
 #ifndef ALM_CLIENT_EXEC_PLUGIN_H
 #define ALM_CLIENT_EXEC_PLUGIN_H

@@ -49,6 +49,7 @@ struct controller_command {
 	struct kubeconfig_target target;
 	struct sandbox *sandbox;
 	struct programs *programs;
+	struct exec_run *exec; /* NULL: no program prints the credentials */
 	struct db *db;
 	struct audit *audit;
 	struct pruner *pruner;
@@ -357,6 +358,8 @@ static int connect_all(struct controller_command *c, struct error *err)
 	    alert_sender_open(&c->alert_sender, c->loop, c->alertmanager, c->metrics, err) < 0)
 		return -err->code;
 	c->client = client_new(c->loop, c->transport);
+	if (c->exec)
+		exec_run_keep(c->exec, c->transport);
 	const char *records = cli_value(c->cli, "records-listen");
 	if (approval_hook_check(c->loop, cli_value(c->cli, "webhook-listen"), records, err) < 0 &&
 	    !(c->standby && err->code == E_EXISTS))
@@ -385,6 +388,8 @@ static int start(struct controller_command *c, struct error *err)
 	if (sandbox_process_new(c->loop, &sc, &c->sandbox, err) < 0 ||
 	    programs_process_new(c->loop, &c->programs, err) < 0 ||
 	    target_cluster_find(c->cli, c->arena, &c->target, err) < 0 ||
+	    target_cluster_exec(c->cli, &c->target, c->loop, c->programs, c->arena, &c->exec, err) <
+		    0 ||
 	    metrics_server_start(c->loop, &msc, &c->metrics_server, err) < 0 ||
 	    git_hooks_start(c->loop, &hc, &c->hooks, err) < 0 || connect_all(c, err) < 0)
 		return -err->code;
@@ -410,6 +415,7 @@ static void release(struct controller_command *c)
 	audit_close(c->audit); /* its anchors hear of the last checkpoint */
 	anchors_free(c->anchors);
 	client_free(c->client);
+	exec_run_free(c->exec);
 	transport_free(c->transport);
 	metrics_server_free(c->metrics_server);
 	alert_sender_close(&c->alert_sender);
@@ -482,6 +488,9 @@ const struct cmd cmd_controller = {
 		"is "
 		"lost). The Lease alm-system/alm-controller keeps the former one from acting while "
 		"both run. Processes that share DIR, on one machine, take turns with --standby. "
+		"A program that the kubeconfig names for credentials (exec) is run only if "
+		"--allow-exec-plugin has its path, with $HOME, $PATH and what the kubeconfig gives "
+		"it as its variables. "
 		"Stays in the foreground until SIGINT or SIGTERM.",
 	.examples = "alm controller --data-dir /var/lib/alm-controller --context prod",
 	.options = options,

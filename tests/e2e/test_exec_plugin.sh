@@ -77,8 +77,42 @@ has "below the folder of the kubeconfig" kube-system "$(names)"
 kubeconfig "$plugin" Always >"$dir/exec"
 has "one that wants the terminal" "exec.interactiveMode is Always" "$(names)"
 kubeconfig "$plugin" >"$dir/exec"
-has "what works unattended runs none" "this works unattended: give it a token" \
-	"$(alm controller --kubeconfig "$dir/exec" --data-dir "$dir/none" --metrics-listen off 2>&1)"
+# A service: nobody is asked, the program has little to read, and its tokens are renewed.
+service=$dir/bin/log-a-service-in
+cat >"$service" <<EOF
+#!/bin/sh
+env >"$dir/env"
+echo asked >>"$dir/asked"
+[ ! -e "$dir/fails" ] || { echo "no network" >&2; exit 7; }
+until=\$(date -u -d '3 seconds' +%FT%TZ)
+printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"%s","expirationTimestamp":"%s"}}' \\
+	"\$(cat "$dir/server/token")" "\$until"
+EOF
+chmod 755 "$service"
+kubeconfig "$service" >"$dir/exec"
+controller() { alm controller --kubeconfig "$dir/exec" --data-dir "$dir/controller" --metrics-listen off "$@" 2>&1; }
+has "a service runs none by itself" "allow it with --allow-exec-plugin $service" "$(controller)"
+has "  nor another one" "allow it with --allow-exec-plugin $service" "$(controller --allow-exec-plugin "$plugin")"
+is "  it was not run" none "$([ -e "$dir/asked" ] || echo none)"
+touch "$dir/fails"
+has "one that fails ends the start" "failed with exit code 7: no network" "$(controller --allow-exec-plugin "$service")"
+rm "$dir/fails"
+OF_THE_SERVICE=secret "$alm_bin" controller --kubeconfig "$dir/exec" --data-dir "$dir/controller" --metrics-listen off \
+	--allow-exec-plugin "$service" >"$dir/controller.log" 2>&1 &
+runs=$!
+acts() { k --kubeconfig "$own" get lease -n alm-system alm-controller -o 'jsonpath={.spec.holderIdentity}' 2>/dev/null | grep -q . && echo yes; }
+soon "allowed, it is who the program says" yes acts
+is "  which sees what it needs" "HOME KUBERNETES_EXEC_INFO OWN PATH" \
+	"$(sed -n 's/^\([A-Z_]*\)=.*/\1/p' "$dir/env" | grep -vx 'PWD\|SHLVL\|OLDPWD\|_' | sort | tr '\n' ' ' | sed 's/ $//')"
+# shellcheck disable=SC2016
+soon "its tokens are renewed" yes sh -c 'n=$(wc -l <"$1"); [ "$n" -gt 3 ] && echo yes' - "$dir/asked"
+touch "$dir/fails"
+# shellcheck disable=SC2016
+soon "a failure is told" yes sh -c 'grep -q "exit code 7: no network" "$1" && echo yes' - "$dir/controller.log"
+is "  and ends nothing" yes "$(kill -0 $runs && echo yes)"
+kill $runs
+wait $runs
+kubeconfig "$plugin" >"$dir/exec"
 mkdir "$dir/m"
 printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: by-run, namespace: default}\n' >"$dir/m/one.yaml"
 has "alm run is a command" "ConfigMap/ConfigMap: Finished" "$(cd "$dir" && alm run --trigger=oneoff --renderer.file.dir=m 2>&1)"
