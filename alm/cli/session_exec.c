@@ -1,6 +1,7 @@
 /* session_exec: see session_exec.h. */
 #include "alm/cli/session_exec.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "alm/base/file.h"
@@ -82,7 +83,7 @@ int session_exec_new(struct cli *c, struct loop *l, const struct exec_plugin *p,
 	CLEANUP(session_exec_freep) struct session_exec *x = xcalloc(1, sizeof(*x));
 	CLEANUP(strbuf_release) struct strbuf here = STRBUF_INIT(STRBUF_SMALL);
 	const char *path = NULL;
-	if (exec_run_find(p, c->arena, &path, err) < 0 || allow(c, path, err) < 0 ||
+	if (exec_run_find(p, getenv("PATH"), c->arena, &path, err) < 0 || allow(c, path, err) < 0 ||
 	    file_absolute(".", &here, err) < 0 || programs_process_new(l, &x->programs, err) < 0)
 		return -err->code;
 	const struct exec_run_config config = {.loop = l,

@@ -1,7 +1,6 @@
 /* exec_run: see exec_run.h. */
 #include "alm/client/exec_run.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "alm/base/file.h"
@@ -19,9 +18,8 @@ static bool is_program(const char *path)
 }
 
 /* Of $PATH, whose relative folders do not count. NULL: nowhere. */
-static const char *find(const char *command, struct arena *a)
+static const char *find(const char *command, const char *path, struct arena *a)
 {
-	const char *path = getenv("PATH");
 	struct str rest = str_of(path ? path : ""), dir;
 	if (*command == '/')
 		return is_program(command) ? command : NULL;
@@ -33,9 +31,10 @@ static const char *find(const char *command, struct arena *a)
 	return NULL;
 }
 
-int exec_run_find(const struct exec_plugin *p, struct arena *a, const char **ret, struct error *err)
+int exec_run_find(const struct exec_plugin *p, const char *path, struct arena *a, const char **ret,
+		  struct error *err)
 {
-	*ret = find(p->command, a);
+	*ret = find(p->command, path, a);
 	if (*ret)
 		return 0;
 	return error_set(err, E_NOTFOUND, "exec: executable %s not found%s%s", p->command,

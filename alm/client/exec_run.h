@@ -27,9 +27,9 @@ struct exec_run_config { /* all borrowed, for as long as it lives */
 
 struct exec_run;
 
-/* The program that the kubeconfig means: its path, in the arena; a name is looked up in $PATH, whose relative folders do not count.
+/* The program that the kubeconfig means: its path, in the arena; a name is looked up in path ($PATH), whose relative folders do not count.
  * E_NOTFOUND: there is none. */
-int exec_run_find(const struct exec_plugin *p, struct arena *a, const char **ret,
+int exec_run_find(const struct exec_plugin *p, const char *path, struct arena *a, const char **ret,
 		  struct error *err);
 /* Runs the loop until the first answer; t has its credentials then, in the arena, which outlives it. E_UNAUTHORIZED: it gave none. */
 int exec_run_new(const struct exec_run_config *c, struct transport_config *t, struct arena *a,

@@ -50,7 +50,7 @@ int target_cluster_exec(const struct cli *c, struct kubeconfig_target *t, struct
 	*ret = NULL;
 	if (!t->exec)
 		return 0;
-	if (exec_run_find(t->exec, a, &path, err) < 0)
+	if (exec_run_find(t->exec, getenv("PATH"), a, &path, err) < 0)
 		return -err->code;
 	if (!cstr_eq(cli_value(c, "allow-exec-plugin"), path))
 		return error_set(err, E_FORBIDDEN,
