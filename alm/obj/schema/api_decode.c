@@ -20,6 +20,7 @@ struct decode {
 	void *arg;
 	struct error *err;
 	bool is_wrong; /* err says of the first value of a wrong type */
+	bool is_own;   /* or of the first that a reader of its own refused */
 	bool keeps_empty, has_empty;
 	struct strbuf *
 		way; /* to that value, where the first is told by the order of keys; NULL: as it stands */
@@ -52,16 +53,32 @@ static bool is_first(struct decode *d, const struct api_place *p)
 	return true;
 }
 
-/* Go's reader of JSON tells the first wrong type, but what a type of its own reader refuses (a
- * time, a quantity) comes before it, wherever it is; the converter stops where it is. */
+/* A reader of its own (of a time, a quantity) has refused what is at p, which comes before any wrong type. As the text
+ * stands that is the end; where keys are sorted another one may come before it. */
+static int refused(struct decode *d, const struct api_place *p, const struct error *why)
+{
+	if (!d->is_own)
+		d->is_wrong = false; /* what was told is forgotten */
+	if (!d->way || is_first(d, p))
+		*d->err = *why;
+	d->is_own = d->is_wrong = true;
+	return d->way ? 0 : -d->err->code;
+}
+
+/* Go's reader of JSON tells the first wrong type, the converter stops where it is. */
 static int wrong_type(struct decode *d, const struct api_place *p, unsigned marks,
 		      const struct obj *v)
 {
 	bool own_reader =
 		!marks && (p->field->shape == API_TIME || p->field->shape == API_MICRO_TIME ||
 			   p->field->shape == API_INT_OR_STRING);
-	bool stops = own_reader || d->dialect == API_UNSTRUCTURED;
-	if (stops || is_first(d, p))
+	struct error inner = ERROR_INIT;
+	if (own_reader) {
+		api_wrong_type(d->dialect, p, marks, v, &inner);
+		return refused(d, p, &inner);
+	}
+	bool stops = d->dialect == API_UNSTRUCTURED;
+	if (stops || (!d->is_own && is_first(d, p)))
 		api_wrong_type(d->dialect, p, marks, v, d->err);
 	d->is_wrong = true;
 	return stops ? -E_BADREQUEST : 0;
@@ -158,7 +175,7 @@ static int decode_bytes(struct decode *d, const struct api_place *p, const struc
 		return wrong_type(d, p, 0, v);
 	if (api_base64(obj_as_str(v), ret, &inner) == 0)
 		return 0;
-	if (stops || is_first(d, p))
+	if (stops || (!d->is_own && is_first(d, p)))
 		error_set(d->err, E_BADREQUEST, "%s%s", stops ? "error decoding from json: " : "",
 			  inner.msg);
 	d->is_wrong = true;
@@ -173,11 +190,22 @@ static int decode_quantity(struct decode *d, const struct api_place *p, const st
 	/* The lists of pods' and claims' resources are rounded to milli when they are defaulted. */
 	int floor = p->field->marks & API_MAP ? QUANTITY_MILLI : QUANTITY_NANO;
 	const char *fault = quantity_canonical(s, floor, out);
-	if (fault)
-		return error_set(d->err, E_BADREQUEST, "%s", fault);
+	struct error inner = ERROR_INIT;
+	if (fault) {
+		error_set(&inner, E_BADREQUEST, "%s", fault);
+		return refused(d, p, &inner);
+	}
 	if (obj_type(v) != OBJ_STRING || !str_is(s, out))
 		*ret = obj_string(out);
 	return 0;
+}
+
+static int decode_time(struct decode *d, const struct api_place *p, const struct obj *v,
+		       struct obj **ret)
+{
+	struct error inner = ERROR_INIT;
+	bool is_micro = p->field->shape == API_MICRO_TIME;
+	return api_time(obj_as_str(v), is_micro, ret, &inner) < 0 ? refused(d, p, &inner) : 0;
 }
 
 /* ret stays as it is where the value may stay. */
@@ -207,8 +235,7 @@ static int decode_scalar(struct decode *d, const struct api_place *p, const stru
 		return decode_quantity(d, p, v, ret);
 	case API_TIME:
 	case API_MICRO_TIME:
-		return text ? api_time(obj_as_str(v), shape == API_MICRO_TIME, ret, d->err)
-			    : wrong_type(d, p, 0, v);
+		return text ? decode_time(d, p, v, ret) : wrong_type(d, p, 0, v);
 	case API_STRUCT:
 	case API_FIELDS:
 	case API_RAW:

@@ -71,23 +71,6 @@ const struct api_field *api_find(const struct api_type *t, const char *name,
 	return NULL;
 }
 
-unsigned api_place_in_struct(const struct api_type *t, const char *key)
-{
-	size_t n;
-	const struct api_field *fields = api_fields_of(t, &n), *f = NULL;
-	unsigned outer = 0;
-	if (strcmp(key, "immutable") == 0) /* it came later, and stands in front of the data */
-		return 2 * UINT8_MAX;
-	for (size_t i = 0; i < n && fields[i].flags & API_EMBEDDED && !f; i++) {
-		f = api_find(api_struct_of(&fields[i]), key, NULL);
-		outer = fields[i].number * (UINT8_MAX + 1U);
-	}
-	if (f)
-		return outer + f->number;
-	f = api_find(t, key, NULL);
-	return f ? f->number * (UINT8_MAX + 1U) : 0;
-}
-
 static bool embeds(const struct api_type *t, const struct api_type *holder)
 {
 	const struct api_field *f = &api_fields[t->first];
