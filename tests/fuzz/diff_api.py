@@ -230,7 +230,7 @@ EXPLAINED = (
     ('a value is shown as the API names its fields, not as the Go struct of the server does',
      r'Invalid value: (null|\{.*?\}|\[.*?\]): (?=[a-z`])', 'Invalid value: VALUE: '),
     ('an empty map is shown as one that is not there', r'Unsupported value: (null|\{\}): ', 'Unsupported value: VALUE: '),
-    ('a struct is shown as the API names its fields, not as Go does', r'Unsupported value: \{[^}]*\}: ', 'Unsupported value: VALUE: '),
+    ('a struct is shown as the API names its fields, not as Go does', r'Unsupported value: \{.*?\}: (?=supported)', 'Unsupported value: VALUE: '),
     ('no diff of the Go structs follows a refusal', r'(\n@@ [^\n]*(\n[ +-][^\n]*)*)+\n?', ''),
 )
 
@@ -255,9 +255,16 @@ def without_syntax(there, here):
 
 
 def as_one_run(text):
-    """Causes of one field that stand side by side, in one order: a Go map has another one each time."""
+    """Causes of one field and of its keys that stand side by side, in one order: a Go map has another one each time. Of a request
+    without the limit that it needs the limits are told, and of sources of a metric their names."""
+    def of(c):
+        field = re.sub(r'\[(?!\d+\])[^]]*\]$', '', c.get('field') or '')
+        if (c.get('message') or '').endswith('Limit must be set for non overcommitable resources'):
+            field = re.sub('limits$', 'requests', field)
+        if (c.get('message') or '').endswith('must populate the given metric source only'):
+            field = re.sub(r'\.\w+$', '', field)
+        return re.sub(r'\[[^]]*\]', '[]', field)
     out, run = [], []
-    of = lambda c: re.sub(r'\[[^]]*\]', '[]', c.get('field') or '')  # noqa: E731
     for c in text + [{}]:
         if run and of(run[0]) != of(c):
             out += sorted(run, key=lambda x: (x.get('field'), x.get('message') or ''))
@@ -307,12 +314,26 @@ def without_reprinting(req, there):
     return (None if not rest else rest), 'data' not in touched
 
 
-def without_overflow(there, here):
-    """1000000Ti counted in thousandths is more than 64 bits hold there, and so "must be an integer"; it is one. Are the two the same
-    but for that?"""
+# Causes that are told there alone.
+THERE_ALONE = (
+    # 1000000Ti counted in thousandths is more than 64 bits hold
+    ('an amount of which the thousandths overflow is no integer there', r'"1000000Ti": must be an integer$'),
+    ('the plugin that names the account of a Pod is off there',
+     r'serviceAccountToken: Forbidden: must not be specified when serviceAccountName is not set$'),
+)
+
+
+def without_some(there, here):
+    """Why the two are the same but for causes that are told there alone; None."""
     a, b = [(o[1].get('details') or {}).get('causes') or [] for o in (there, here)]
-    rest = [c for c in a if '"1000000Ti": must be an integer' not in c.get('message', '')]
-    return there[0] == 422 and len(rest) < len(a) and (here[0] < 300 and not rest or here[0] == 422 and rest == b)
+    told = lambda causes: '\n\n'.join('%s: %s' % (c.get('field'), c.get('message')) for c in causes)  # noqa: E731
+    for why, pattern in THERE_ALONE:
+        rest = [c for c in a if not re.search(pattern, told([c]))]
+        if there[0] == 422 and len(rest) < len(a) and (here[0] < 300 and not rest or here[0] == 422 and (rest == b or explained(told(rest), told(b)))):
+            return why
+    if there[0] == 201 and here[0] == 403 and re.search(r'maximum \w+ usage per \w+ is \w+, but request is 12E$', here[1].get('message') or ''):
+        return 'an amount of more than 64 bits is below any bound of a LimitRange there'
+    return None
 
 
 def without_deletion(o):
@@ -549,8 +570,7 @@ def main():
         if x[0] == 500 and y[0] == 400 and 'does not contain declared merge key' in (y[1].get('message') or '') and re.search(
                 'does not contain declared merge key|list element types are not identical', x[1].get('message') or ''):
             why = 'an item of a strategic merge patch without its key is a fault of the client here'
-        if without_overflow(x, y):
-            why = 'an amount of which the thousandths overflow is no integer there'
+        why = why or without_some(x, y)
         if x[0] == 422:
             rest, is_fault = without_reprinting(req, x[1])
             mine = None if y[0] < 300 else (y[1].get('details') or {}).get('causes')
