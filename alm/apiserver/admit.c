@@ -101,20 +101,6 @@ static bool same(const struct obj *a, const struct obj *b)
 	return a && b && obj_equal(a, b);
 }
 
-static void immutable_validate(struct mutation *m, struct field_errors *e)
-{
-	static const char *const fields[] = {"data", "binaryData"};
-	if (!m->head || !obj_flag(m->before, "immutable", false))
-		return;
-	if (!obj_flag(m->after, "immutable", false))
-		field_errors_add(e, FIELD_FORBIDDEN, "immutable",
-				 "Forbidden: field is immutable when `immutable` is set");
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-		if (!same(obj_get(m->before, fields[i]), obj_get(m->after, fields[i])))
-			field_errors_add(e, FIELD_FORBIDDEN, fields[i],
-					 "Forbidden: field is immutable when `immutable` is set");
-}
-
 /* A pair of keys without a certificate in it is stored, and told. */
 static void warn_of_tls(struct mutation *m)
 {
@@ -128,17 +114,6 @@ static void warn_of_tls(struct mutation *m)
 
 static void secret_validate(struct mutation *m, struct field_errors *e)
 {
-	const char *type = obj_str(m->after, "type");
-	size_t from = e->n;
-	immutable_validate(m, e);
-	if (m->head && !cstr_eq(obj_str(m->before, "type"), type))
-		check_invalid_text(e, "type", type ? type : "", "field is immutable");
-	/* what may not change is told in front of what is wrong with data */
-	size_t at = from;
-	while (at > 0 && cstr_has_prefix(e->items[at - 1].path, "data["))
-		at--;
-	for (; from < e->n && !e->omitted; from++)
-		field_errors_swap(e, at++, from, from + 1);
 	if (e->n == 0)
 		warn_of_tls(m);
 }
@@ -237,6 +212,23 @@ static bool spec_changes(const struct mutation *m)
 	       (!m->head || !same(obj_get(m->before, "spec"), obj_get(m->after, "spec")));
 }
 
+/* It is told behind what is looked at first. */
+static void tell_quality(struct field_errors *e, const char *path, const char *is)
+{
+	static const char *const first[] = {"status.conditions", "status.nominatedNodeName",
+					    "status.observedGeneration"};
+	size_t n = e->n, at = 0;
+	for (size_t i = 0; i < n; i++) {
+		bool before = !cstr_has_prefix(e->items[i].path, "status.");
+		for (size_t k = 0; k < ARRAY_LEN(first); k++)
+			before = before || cstr_has_prefix(e->items[i].path, first[k]);
+		at = before ? i + 1 : at;
+	}
+	check_invalid_text(e, path, is, "field is immutable");
+	if (e->n > n)
+		field_errors_swap(e, at, n, e->n);
+}
+
 /* Subresources (binding, ephemeralcontainers) and the server's own writers change more of it. */
 static void pod_validate(struct mutation *m, struct field_errors *e)
 {
@@ -247,7 +239,7 @@ static void pod_validate(struct mutation *m, struct field_errors *e)
 	if (m->head && spec_changes(m) && !m->whole && !*m->r->subresource)
 		pod_kept(e, m->after, m->before);
 	if (m->is_status && was && !cstr_eq(was, obj_str(m->after, quality)))
-		check_invalid_text(e, quality, check_text(m->after, quality), "field is immutable");
+		tell_quality(e, quality, check_text(m->after, quality));
 }
 
 static void range_default(struct mutation *m)
@@ -347,7 +339,6 @@ static const struct {
 	void (*validate)(struct mutation *m, struct field_errors *e);
 } rules[] = {
 	{"", "namespaces", namespace_default, namespace_late, NULL},
-	{"", "configmaps", NULL, NULL, immutable_validate},
 	{"", "secrets", secret_default, NULL, secret_validate},
 	{"", "services", NULL, service_late, service_validate},
 	{"", "events", NULL, event_late, event_validate},
@@ -374,7 +365,7 @@ static const struct {
 	{"", "replicationcontrollers", NULL, admit_template_late, NULL},
 	{"batch", "cronjobs", NULL, admit_cron_late, admit_cron_validate},
 	{"", "podtemplates", NULL, admit_pod_template_late, NULL},
-	{"batch", "jobs", NULL, admit_job_late, admit_job_validate},
+	{"batch", "jobs", admit_job_default, admit_job_late, admit_job_validate},
 	{"resource.k8s.io", "resourceclaims", NULL, NULL, admit_device_validate},
 	{"resource.k8s.io", "resourceclaimtemplates", NULL, NULL, admit_device_validate},
 	{"resource.k8s.io", "resourceslices", admit_devices_default, admit_devices_late, NULL},

@@ -140,6 +140,16 @@ void admit_template_late(struct mutation *m)
 	drop_of_pod(m, "spec.template.spec");
 }
 
+/* A Job without labels has those of its Pods. */
+void admit_job_default(struct mutation *m)
+{
+	const struct obj *labels = obj_path(m->after, "spec.template.metadata.labels");
+	if (obj_len(obj_path(m->after, "metadata.labels")) || !obj_len(labels))
+		return;
+	obj_set_path(m->after, "metadata.labels", obj_copy(labels));
+	m->has_labels_of_pods = true;
+}
+
 /* A Job finds its Pods by its uid, and these labels are theirs and, if it has none, its own. */
 void admit_job_late(struct mutation *m)
 {
@@ -160,7 +170,7 @@ void admit_job_late(struct mutation *m)
 		      {"controller-uid", uid},
 		      {"job-name", m->name}};
 	struct obj *template = obj_get_mut(obj_get_mut(o, "spec"), "template");
-	bool has_own = obj_len(obj_path(o, "metadata.labels"));
+	bool has_own = obj_len(obj_path(o, "metadata.labels")) && !m->has_labels_of_pods;
 	for (size_t i = 0; i < ARRAY_LEN(labels); i++)
 		if (!obj_has(obj_path(template, "metadata.labels"), labels[i].key))
 			meta_set_label(template, labels[i].key, labels[i].value);

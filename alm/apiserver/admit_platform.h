@@ -17,6 +17,7 @@ void admit_request_late(struct mutation *m);
 /* A number that is always shown. */
 void admit_priority_late(struct mutation *m);
 void admit_revision_late(struct mutation *m);
+void admit_job_default(struct mutation *m);
 void admit_job_late(struct mutation *m);
 void admit_job_validate(struct mutation *m, struct field_errors *e);
 void admit_lease_late(struct mutation *m);

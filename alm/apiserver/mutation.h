@@ -51,11 +51,12 @@ struct mutation {
 	bool is_bare, is_unconditional; /* a PUT that states no uid, no revision */
 	const struct obj *
 		metrics; /* that a status of autoscaling/v1 stands for; NULL: none. Its annotation has more */
-	const char *too_large; /* an annotation that is not read; NULL: none */
-	bool by_webhook;       /* after is what one, or a policy, made of it */
-	bool has_empty;        /* lists that mutation_drop_empty() takes away */
-	bool keep_managers;    /* after has its managedFields already (apply) */
-	bool whole;            /* status comes with the object, of the server's own writers alone */
+	const char *too_large;   /* an annotation that is not read; NULL: none */
+	bool has_labels_of_pods; /* a Job that came without its own */
+	bool by_webhook;         /* after is what one, or a policy, made of it */
+	bool has_empty;          /* lists that mutation_drop_empty() takes away */
+	bool keep_managers;      /* after has its managedFields already (apply) */
+	bool whole; /* status comes with the object, of the server's own writers alone */
 	/* The outcome: text is borrowed until the next write; unchanged: nothing was stored. */
 	struct text *text;
 	bool created, removed, unchanged;

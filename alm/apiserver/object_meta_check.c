@@ -180,6 +180,7 @@ static void check_created(const struct kind *k, const struct obj *o, struct fiel
 	check_paths(o, e);
 	if (has_rules)
 		return;
+	check_at_least(e, "metadata.generation", obj_path(o, "metadata.generation"), 0);
 	check_maps(o, e);
 	check_finalizers(o, e);
 }
@@ -204,7 +205,7 @@ void object_meta_validate(const struct kind *k, const struct obj *o, const struc
 		return;
 	for (int i = 0; i < 3; i++) {
 		if ((i == 1 && how == KIND_META_FIRST && !(k->flags & KIND_META_TOGETHER)) ||
-		    (i == 2 && how == KIND_META_LAST))
+		    (i == 2 && (how == KIND_META_LAST || (alone && last))))
 			*ret_again = e->n;
 		if ((i == 0 && first) || (i == 2 && last) || (i == 1 && alone && last))
 			check_whole(k, o, e);

@@ -67,9 +67,8 @@ struct obj *autoscale_parsed(const char *text)
 }
 
 /* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
-/* References and selectors, as Go prints them: members in the order of the type, labels by name. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as an object, OBJ_DEPTH_MAX */
-static struct obj *in_order(const struct obj *v)
+struct obj *autoscale_in_order(const struct obj *v)
 {
 	static const char *const order[] = {
 		"kind", "name",     "apiVersion", "matchLabels", "matchExpressions",
@@ -77,7 +76,7 @@ static struct obj *in_order(const struct obj *v)
 	if (obj_type(v) == OBJ_LIST) {
 		struct obj *list = obj_list();
 		for (size_t i = 0; i < obj_len(v); i++)
-			obj_append(list, in_order(obj_at(v, i)));
+			obj_append(list, autoscale_in_order(obj_at(v, i)));
 		return list;
 	}
 	if (obj_type(v) != OBJ_MAP)
@@ -91,7 +90,7 @@ static struct obj *in_order(const struct obj *v)
 			struct obj *sorted = autoscale_parsed(b.buf);
 			obj_set(out, order[i], sorted ? sorted : obj_copy(member));
 		} else if (member) {
-			obj_set(out, order[i], in_order(member));
+			obj_set(out, order[i], autoscale_in_order(member));
 		}
 	}
 	return out;
@@ -117,7 +116,8 @@ struct obj *autoscale_metric_as(const struct obj *metric, const struct autoscale
 		}
 		struct obj *to = obj_need_map(out, m->source);
 		const struct obj *v = obj_path(from, to_v1 ? m->v2 : m->v1);
-		struct obj *value = obj_is_set(v) ? in_order(v) : autoscale_parsed(m->zero);
+		struct obj *value =
+			obj_is_set(v) ? autoscale_in_order(v) : autoscale_parsed(m->zero);
 		if (value)
 			obj_set_path(to, to_v1 ? m->v1 : m->v2, value);
 	}

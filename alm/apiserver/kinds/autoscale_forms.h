@@ -1,5 +1,5 @@
 /* autoscale_forms: the parts of a HorizontalPodAutoscaler that v1 has no field for, in the form of its annotations and in that of
- * v2; for autoscale.c alone. Pure. */
+ * v2; but for one, for autoscale.c alone. Pure. */
 #ifndef ALM_APISERVER_KINDS_AUTOSCALE_FORMS_H
 #define ALM_APISERVER_KINDS_AUTOSCALE_FORMS_H
 
@@ -13,6 +13,8 @@ struct autoscale_member {
 
 extern const struct autoscale_member autoscale_asked[], autoscale_seen[]; /* of spec, of status */
 
+/* References and selectors, as Go prints them: members in the order of the type, labels by name. Owned. */
+struct obj *autoscale_in_order(const struct obj *v);
 struct obj *autoscale_parsed(const char *text); /* NULL: text is NULL or no JSON */
 /* One metric in the other form; NULL: it has none. */
 struct obj *autoscale_metric_as(const struct obj *metric, const struct autoscale_member *m,

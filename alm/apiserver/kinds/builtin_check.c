@@ -27,9 +27,11 @@
 #include "alm/apiserver/wire/json_fault.h"
 #include "alm/base/hash.h"
 #include "alm/obj/json.h"
+#include "alm/obj/meta.h"
 #include "alm/obj/query/selector.h"
 
 #define SECRET_BYTES_MAX ((size_t)2 << 20)
+#define ACCOUNT          "kubernetes.io/service-account.name"
 
 static void pod_template(struct field_errors *e, const struct obj *o)
 {
@@ -74,13 +76,32 @@ static void budget(struct field_errors *e, const struct obj *o)
 
 /* --- secrets --- */
 
+/* NULL: it is an object, or null. */
+static const char *docker_fault(struct field_errors *e, struct str text)
+{
+	static const struct {
+		char first;
+		const char *type;
+	} types[] = {{'[', "array"}, {'"', "string"}, {'t', "bool"}, {'f', "bool"}};
+	const char *fault = text.len ? json_fault(text, e->arena) : "unexpected end of JSON input";
+	const char *type = "number";
+	struct str trimmed = str_trim(text);
+	if (fault || *trimmed.ptr == '{' || *trimmed.ptr == 'n')
+		return fault;
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (*trimmed.ptr == types[i].first)
+			type = types[i].type;
+	return arena_fmt(e->arena,
+			 "json: cannot unmarshal %s into Go value of type map[string]interface {}",
+			 type);
+}
+
 static void check_docker(struct field_errors *e, const char *key, const struct obj *v)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SECRET_BYTES_MAX);
 	const char *fault = NULL;
 	if (base64_decode(obj_as_str(v), &b))
-		fault = b.len ? json_fault(strbuf_str(&b), e->arena)
-			      : "unexpected end of JSON input";
+		fault = docker_fault(e, strbuf_str(&b));
 	if (!fault)
 		return;
 	check_invalid_text(e, arena_fmt(e->arena, "data[%s]", key), "<secret contents redacted>",
@@ -117,6 +138,11 @@ static void secret(struct field_errors *e, const struct obj *o)
 		check_required(e, "data[username]", NULL);
 		check_required(e, "data[password]", NULL);
 	}
+	const char *account = meta_annotation(o, ACCOUNT);
+	if (cstr_eq(type, "kubernetes.io/service-account-token") && (!account || !*account)) {
+		check_required(e, "metadata.annotations[" ACCOUNT "]", NULL);
+		check_said_of(e, obj_get(o, "type"));
+	}
 }
 
 /* --- what stays as it was made --- */
@@ -126,6 +152,31 @@ static void kept_where_set(struct field_errors *e, const struct obj *o, const st
 {
 	if (obj_path(before, path))
 		check_kept(e, path, o, before);
+}
+
+/* What says of itself that it stays. */
+static void immutable_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	static const char *const fields[] = {"data", "binaryData"};
+	static const char why[] = "field is immutable when `immutable` is set";
+	if (!obj_flag(before, "immutable", false))
+		return;
+	if (!obj_flag(o, "immutable", false))
+		check_forbidden(e, "immutable", why);
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const struct obj *is = obj_get(o, fields[i]), *was = obj_get(before, fields[i]);
+		bool none = !obj_len(is) && !obj_len(was);
+		if (!none && (!is || !was || !obj_equal(is, was)))
+			check_forbidden(e, fields[i], why);
+	}
+}
+
+static void secret_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	const char *type = check_text(o, "type");
+	if (strcmp(type, check_text(before, "type")) != 0)
+		check_invalid_text(e, "type", type, "field is immutable");
+	immutable_kept(e, o, before);
 }
 
 static void selector_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
@@ -151,7 +202,7 @@ static const struct {
 	void (*keep)(struct field_errors *e, const struct obj *o, const struct obj *before);
 	enum order order;
 } kinds[] = {
-	{"", "configmaps", {"data", "binaryData"}, check_config_keys, NULL, 0},
+	{"", "configmaps", {"data", "binaryData", "immutable"}, check_config_keys, immutable_kept, KEEP_FIRST},
 	{"", "endpoints", {"subsets"}, check_endpoints, NULL, 0},
 	{"", "limitranges", {"spec"}, limit_range_check, NULL, 0},
 	{"", "nodes", {"spec"}, check_node, node_kept, 0},
@@ -162,7 +213,7 @@ static const struct {
 	{"", "podtemplates", {"template"}, pod_template, NULL, 0},
 	{"", "replicationcontrollers", {"spec"}, check_replication_controller, NULL, 0},
 	{"", "resourcequotas", {"spec"}, quota_check_spec, quota_check_kept, 0},
-	{"", "secrets", {"data", "type"}, secret, NULL, 0},
+	{"", "secrets", {"data", "type", "immutable"}, secret, secret_kept, KEEP_FIRST},
 	{"apiregistration.k8s.io", "apiservices", {"spec"}, check_api_service, NULL, 0},
 	{"apps", "controllerrevisions", {"data", "revision"}, check_revision, revision_kept, 0},
 	{"apps", "daemonsets", {"spec"}, check_daemon_set, selector_kept, KEEP_FIRST},
@@ -213,15 +264,12 @@ static bool is_changed(const struct obj *a, const struct obj *b, const char *con
 
 /* On an update, without what is said of a text that stood in the same field before. */
 static void check_anew(void (*check)(struct field_errors *e, const struct obj *o),
-		       struct field_errors *e, const struct obj *o, const struct obj *before,
-		       bool twice)
+		       struct field_errors *e, const struct obj *o, const struct obj *before)
 {
 	CLEANUP(arena_freep) struct arena *a = NULL;
 	struct field_errors was;
 	size_t from = e->n;
 	check(e, o);
-	if (twice)
-		check(e, o);
 	if (!before || e->n == from)
 		return;
 	a = arena_new(ARENA_REQUEST_BYTES_MAX);
@@ -270,9 +318,12 @@ static void check_kind(size_t row, struct judged *x, struct check_parts *ret)
 		kinds[row].keep(x->e, x->o, x->before);
 	if (keeps && order == KEEP_FIRST)
 		ret->kept = x->e->n;
+	if (x->before && order == CHECK_TWICE) {
+		check_anew(kinds[row].check, x->e, x->o, x->before);
+		ret->checked = ret->kept = x->e->n;
+	}
 	if (!keeps || order != KEEP_ALONE)
-		check_anew(kinds[row].check, x->e, x->o, x->before,
-			   x->before && order == CHECK_TWICE);
+		check_anew(kinds[row].check, x->e, x->o, x->before);
 	x->rules_stand = keeps && order == CHECK_FIRST;
 	if (x->rules_stand && x->by_rules)
 		check_rules(x->group, x->plural, x->o, x->before, false, x->e);
@@ -298,6 +349,6 @@ void builtin_check_parts(const char *group, const char *plural, const struct obj
 	if (!x.by_rules || x.rules_stand)
 		return;
 	check_rules(group, plural, o, before, false, e);
-	if (ret->checked > from)
+	if (ret->checked > from && ret->kept == from)
 		ret->checked = e->n;
 }

@@ -14,7 +14,7 @@
  * address, a range, the value of a label that stood in a field of the same name (KEP-4858). Not of a field that is
  * missing, nor of what check_forgive() (field_check.h) cannot tell. */
 /* ret: up to which number of e stands what came first: what an object has to be, or what may not change; the other one is
- * where e began. */
+ * where e began, or the same where all is judged twice. */
 struct check_parts {
 	size_t checked, kept;
 };

@@ -6,6 +6,7 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/obj/quantity.h"
+#include "alm/obj/schema/api_same.h"
 
 static const char *const modes[] = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce",
 				    "ReadWriteOncePod", NULL};
@@ -27,13 +28,14 @@ void check_volume_mode(struct field_errors *e, const char *path, const struct ob
 
 void check_access_modes(struct field_errors *e, const char *path, const struct obj *list)
 {
-	size_t alone = 0;
+	size_t alone = 0, others = 0; /* of those that are known */
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const char *mode = obj_as_string(obj_at(list, i));
 		field_errors_one_of(e, path, mode, modes);
 		alone += cstr_eq(mode, "ReadWriteOncePod");
+		others += mode && !cstr_eq(mode, "ReadWriteOncePod") && cstr_in(mode, modes);
 	}
-	if (!alone || alone == obj_len(list))
+	if (!alone || !others)
 		return;
 	check_forbidden(e, path, "may not use ReadWriteOncePod with other access modes");
 	check_said_of(e, list);
@@ -155,7 +157,7 @@ void claim_kept(struct field_errors *e, const struct obj *o, const struct obj *b
 	const char *mode = check_text(o, "spec.volumeMode");
 	CLEANUP(obj_unrefp) struct obj *is = fixed_spec(o, before);
 	CLEANUP(obj_unrefp) struct obj *was = fixed_spec(before, before);
-	if (!obj_equal(is, was))
+	if (!api_same(api_type_named("core.v1.PersistentVolumeClaimSpec"), is, was))
 		check_forbidden(e, "spec",
 				"spec is immutable after creation except resources.requests and "
 				"volumeAttributesClassName for bound claims");

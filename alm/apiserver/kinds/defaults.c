@@ -68,7 +68,8 @@ static const struct default_rule replica_rules[] = {{"spec.replicas", "1", NULL,
 static const struct default_rule job_rules[] = {
 	{"spec.completions", "1", "spec.parallelism", ""}, /* parallelism alone is a work queue */
 	{"spec.parallelism", "1", NULL, NULL},
-	{"spec.backoffLimit", "6", NULL, NULL},
+	{"spec.backoffLimit", "6", "spec.backoffLimitPerIndex", ""},
+	{"spec.backoffLimit", "2147483647", NULL, NULL}, /* each index has its own */
 	{"spec.completionMode", "\"NonIndexed\"", NULL, NULL},
 	{"spec.suspend", "false", NULL, NULL},
 	{"spec.manualSelector", "false", NULL, NULL},

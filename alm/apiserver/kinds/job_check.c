@@ -13,8 +13,9 @@
 
 #define MANAGER_MAX          63 /* letters of the name of who runs it */
 #define INDEXED_PARALLEL_MAX 100000
-
-static const char only_indexed[] = "requires indexed completion mode";
+/* Of a Job with more completions than this, of which each index has a limit of its own. */
+#define COMPLETIONS_MANY 100000
+#define OF_MANY_MAX      10000
 
 static void check_at_most(struct field_errors *e, const char *path, const struct obj *v,
 			  int64_t most, const char *why)
@@ -22,6 +23,19 @@ static void check_at_most(struct field_errors *e, const char *path, const struct
 	int64_t n = 0;
 	if (obj_as_i64(v, &n) && n > most)
 		check_invalid(e, path, v, why);
+}
+
+static void check_many(struct field_errors *e, const char *path, const struct obj *spec)
+{
+	static const char why[] = "must be less than or equal to 10000 when completions are above "
+				  "100000 and used with backoff limit per index";
+	const struct obj *failed = obj_get(spec, "maxFailedIndexes");
+	const char *at = check_below(e, path, "maxFailedIndexes");
+	if (!failed)
+		check_required(e, at, "must be specified when completions is above 100000");
+	check_at_most(e, check_below(e, path, "parallelism"), obj_get(spec, "parallelism"),
+		      OF_MANY_MAX, why);
+	check_at_most(e, at, failed, OF_MANY_MAX, why);
 }
 
 /* Of a Job whose Pods have an index. */
@@ -40,6 +54,8 @@ static void check_indexed(struct field_errors *e, const char *path, const struct
 	obj_as_i64(completions, &n);
 	check_at_most(e, at, failed, n, "must be less than or equal to completions");
 	check_at_most(e, at, failed, INDEXED_PARALLEL_MAX, "must be less than or equal to 100000");
+	if (completions && n > COMPLETIONS_MANY && obj_has(spec, "backoffLimitPerIndex"))
+		check_many(e, path, spec);
 }
 
 static void check_numbers(struct field_errors *e, const char *path, const struct obj *spec)
@@ -77,104 +93,8 @@ static void check_completion(struct field_errors *e, const char *path, const str
 		if (!indexed && (!*mode || strcmp(mode, "NonIndexed") == 0) &&
 		    obj_has(spec, indexes[i]))
 			check_invalid(e, check_below(e, path, indexes[i]),
-				      obj_get(spec, indexes[i]), only_indexed);
-	if (!indexed && obj_has(spec, "successPolicy"))
-		check_invalid(e, check_below(e, path, "successPolicy"),
-			      obj_get(spec, "successPolicy"), only_indexed);
-}
-
-static void check_exit_codes(struct field_errors *e, const char *path, const struct obj *codes,
-			     const struct obj *spec)
-{
-	static const char *const operators[] = {"In", "NotIn", NULL};
-	const char *op = check_text(codes, "operator"), *name = obj_str(codes, "containerName");
-	const struct obj *values = obj_get(codes, "values");
-	const char *at = check_below(e, path, "values");
-	bool found = !name;
-	if (!*op)
-		check_required(e, check_below(e, path, "operator"),
-			       "valid values: [\"In\" \"NotIn\"]");
-	else
-		field_errors_one_of(e, check_below(e, path, "operator"), op, operators);
-	for (size_t k = 0; name && k < 2; k++) {
-		const struct obj *list = obj_path(spec, k ? "template.spec.initContainers"
-							  : "template.spec.containers");
-		for (size_t i = 0; i < obj_len(list); i++)
-			found = found || strcmp(check_text(obj_at(list, i), "name"), name) == 0;
-	}
-	if (!found)
-		check_invalid_text(e, check_below(e, path, "containerName"), name,
-				   "must be one of the container or initContainer names in the pod "
-				   "template");
-	if (!obj_len(values))
-		check_invalid(e, at, values, "at least one value is required");
-	for (size_t i = 0; i < obj_len(values); i++) {
-		int64_t n = 1;
-		if (obj_as_i64(obj_at(values, i), &n) && n == 0 && strcmp(op, "In") == 0)
-			check_invalid(e, check_at(e, at, i), obj_at(values, i),
-				      "must not be 0 for the In operator");
-	}
-}
-
-static void check_conditions_of(struct field_errors *e, const char *path, const struct obj *list)
-{
-	static const char *const all[] = {"False", "True", "Unknown", NULL};
-	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
-		const char *at = check_at(e, path, i), *is = check_text(obj_at(list, i), "status");
-		check_qualified(e, check_below(e, at, "type"), check_text(obj_at(list, i), "type"));
-		if (!*is)
-			check_required(e, check_below(e, at, "status"),
-				       "valid values: [\"False\" \"True\" \"Unknown\"]");
-		else
-			field_errors_one_of(e, check_below(e, at, "status"), is, all);
-	}
-}
-
-/* What a Pod that failed means. */
-static void check_failures(struct field_errors *e, const char *path, const struct obj *spec)
-{
-	static const char *const policies[] = {"Failed", "TerminatingOrFailed", NULL};
-	static const char *const only[] = {"Failed", NULL};
-	static const char *const actions[] = {"Count", "FailIndex", "FailJob", "Ignore", NULL};
-	const struct obj *policy = obj_get(spec, "podFailurePolicy");
-	const struct obj *rules = obj_get(policy, "rules");
-	const char *at = check_below(e, path, "podFailurePolicy.rules");
-	for (size_t i = 0; i < obj_len(rules) && !field_errors_full(e); i++) {
-		const struct obj *r = obj_at(rules, i);
-		const char *here = check_at(e, at, i), *action = check_text(r, "action");
-		size_t n = obj_len(obj_get(r, "onPodConditions")) > 0;
-		n += obj_has(r, "onExitCodes");
-		if (!*action)
-			check_required(e, check_below(e, here, "action"),
-				       "valid values: [\"Count\" \"FailIndex\" \"FailJob\" "
-				       "\"Ignore\"]");
-		else if (strcmp(action, "FailIndex") == 0 && !obj_has(spec, "backoffLimitPerIndex"))
-			check_invalid_text(e, check_below(e, here, "action"), action,
-					   "requires the backoffLimitPerIndex to be set");
-		else
-			field_errors_one_of(e, check_below(e, here, "action"), action, actions);
-		if (obj_has(r, "onExitCodes"))
-			check_exit_codes(e, check_below(e, here, "onExitCodes"),
-					 obj_get(r, "onExitCodes"), spec);
-		check_conditions_of(e, check_below(e, here, "onPodConditions"),
-				    obj_get(r, "onPodConditions"));
-		if (n != 1)
-			field_errors_add(e, FIELD_INVALID, here, "Invalid value: %s",
-					 n ? "specifying both OnExitCodes and OnPodConditions is "
-					     "not supported"
-					   : "specifying one of OnExitCodes and OnPodConditions "
-					     "is required");
-	}
-	if (obj_has(spec, "successPolicy") &&
-	    strcmp(check_text(spec, "completionMode"), "Indexed") == 0 &&
-	    !obj_len(obj_path(spec, "successPolicy.rules")))
-		check_required(e, check_below(e, path, "successPolicy.rules"),
-			       "at least one rules must be specified when the successPolicy is "
-			       "specified");
-	if (obj_has(spec, "podReplacementPolicy"))
-		field_errors_one_of(e, check_below(e, path, "podReplacementPolicy"),
-				    check_text(spec, "podReplacementPolicy"),
-				    policy ? only : policies);
+				      obj_get(spec, indexes[i]),
+				      "requires indexed completion mode");
 }
 
 /* What the rules of a Job look at: suspended or not, with whatever Pods, what was stored may stay. */
@@ -197,13 +117,17 @@ static void check_spec(struct field_errors *e, const char *path, const struct ob
 	size_t from = e->n;
 	check_numbers(e, path, spec);
 	check_completion(e, path, spec);
-	check_failures(e, path, spec);
+	job_check_policies(e, path, spec);
 	check_said_since(e, from, judged(e, spec)); /* younger than what may be stored */
 	check_pod_template(e, check_below(e, path, "template"), obj_get(spec, "template"), NULL);
 	if (!policy || !*policy || cstr_eq(policy, "Always"))
 		check_required(e, field, "valid values: \"OnFailure\", \"Never\"");
 	else
 		field_errors_one_of(e, field, policy, policies);
+	if (obj_has(spec, "podFailurePolicy") && cstr_eq(policy, "OnFailure"))
+		check_invalid_text(e, field, policy,
+				   "only \"Never\" is supported when podFailurePolicy is "
+				   "specified");
 }
 
 /* Which are its Pods: made with it, and never without. */

@@ -11,5 +11,10 @@ void check_cron_job(struct field_errors *e, const struct obj *o);
 void job_kept(struct field_errors *e, const struct obj *now, const struct obj *then);
 /* And of its status: Pods that ended stay so. */
 void job_status_kept(struct field_errors *e, const struct obj *now, const struct obj *then);
+/* What a Pod that failed, or succeeded, means for its Job, of whose spec at path. */
+void job_check_policies(struct field_errors *e, const char *path, const struct obj *spec);
+/* What is wrong with "0-3,7" of a Job of so many completions; NULL, and how many indexes it has. */
+const char *job_indexes_fault(struct field_errors *e, const char *text, int64_t completions,
+			      int64_t *ret);
 
 #endif

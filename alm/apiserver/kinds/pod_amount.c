@@ -74,7 +74,7 @@ const char *pod_quality(const struct obj *pod)
 	const struct obj *own = obj_path(pod, "spec.resources");
 	struct quality q = {.limits_all = true};
 	bool any = false, same = true;
-	if (obj_len(obj_get(own, "requests")) || obj_len(obj_get(own, "limits")))
+	if (own) /* also where it asks for nothing */
 		add_quality(&q, own);
 	else
 		for (size_t k = 0; k < ARRAY_LEN(lists); k++) {

@@ -472,15 +472,20 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 	check_pod_rest(e, path, spec);
 }
 
-void check_pod_template(struct field_errors *e, const char *path, const struct obj *t,
-			const struct obj *claims)
+void check_template_meta(struct field_errors *e, const char *path, const struct obj *t)
 {
-	const struct obj *later = obj_path(t, "spec.ephemeralContainers");
 	size_t from = e->n;
 	check_label_map(e, check_below(e, path, "labels"), obj_path(t, "metadata.labels"));
 	object_meta_check_annotations(obj_path(t, "metadata.annotations"),
 				      check_below(e, path, "annotations"), e);
 	check_said_since(e, from, obj_get(t, "metadata"));
+}
+
+void check_pod_template(struct field_errors *e, const char *path, const struct obj *t,
+			const struct obj *claims)
+{
+	const struct obj *later = obj_path(t, "spec.ephemeralContainers");
+	check_template_meta(e, path, t);
 	check_pod_spec(e, check_below(e, path, "spec"), obj_get(t, "spec"), claims);
 	if (obj_len(later)) {
 		check_forbidden(e, check_below(e, path, "spec.ephemeralContainers"),

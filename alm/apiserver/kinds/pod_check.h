@@ -12,5 +12,7 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 /* A template t of Pods. */
 void check_pod_template(struct field_errors *e, const char *path, const struct obj *t,
 			const struct obj *claims);
+/* Of that the labels and annotations alone. */
+void check_template_meta(struct field_errors *e, const char *path, const struct obj *t);
 
 #endif

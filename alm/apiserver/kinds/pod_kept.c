@@ -3,6 +3,7 @@
 
 #include "alm/apiserver/kinds/defaults.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/obj/schema/api_same.h"
 
 /* false: containers came or went, and nothing more is told. */
 static bool check_containers(struct field_errors *e, const struct obj *is, const struct obj *was,
@@ -144,7 +145,7 @@ void pod_kept(struct field_errors *e, const struct obj *o, const struct obj *bef
 	obj_as_i64(obj_get(was, "terminationGracePeriodSeconds"), &grace);
 	CLEANUP(obj_unrefp) struct obj *a = fixed(o, gated, grace < 0);
 	CLEANUP(obj_unrefp) struct obj *b = fixed(before, gated, grace < 0);
-	if (!obj_equal(a, b))
+	if (!api_same(api_type_named("core.v1.PodSpec"), a, b))
 		check_forbidden(e, "spec",
 				"pod updates may not change fields other than "
 				"`spec.containers[*].image`,`spec.initContainers[*].image`,"

@@ -85,28 +85,43 @@ static bool has_scope(const struct obj *scopes, const char *scope)
 	return false;
 }
 
-static void scopes_fault(struct field_errors *e, const struct obj *scopes, const char *what)
+#define SCOPES "spec.scopes"
+#define TERM   "spec.scopeSelector.matchExpressions"
+
+static bool is_selected(const struct obj *terms, const char *scope)
 {
-	CLEANUP(xfreep) char *text = scopes ? json_text(scopes) : xstrdup("null");
-	field_errors_add(e, FIELD_INVALID, "spec.scopes", "Invalid value: %s: %s", text, what);
+	for (size_t i = 0; i < obj_len(terms); i++)
+		if (cstr_eq(obj_str(obj_at(terms, i), "scopeName"), scope))
+			return true;
+	return false;
 }
 
-static void check_scopes(struct field_errors *e, const struct obj *scopes, const struct obj *hard)
+/* Of each pair one at most is asked for. What is shown are the scopes, whoever asks. */
+static void check_pairs(struct field_errors *e, const char *path, const struct obj *quota,
+			bool (*has)(const struct obj *list, const char *scope))
 {
+	static const char *const pairs[][2] = {{"BestEffort", "NotBestEffort"},
+					       {"Terminating", "NotTerminating"}};
+	const struct obj *list = obj_path(quota, path);
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++)
+		if (has(list, pairs[i][0]) && has(list, pairs[i][1]))
+			check_invalid(e, path, obj_path(quota, SCOPES), "conflicting scopes");
+}
+
+static void check_scopes(struct field_errors *e, const struct obj *quota)
+{
+	const struct obj *scopes = obj_path(quota, SCOPES), *hard = obj_path(quota, "spec.hard");
 	for (size_t i = 0; i < obj_len(scopes); i++) {
 		const char *scope = obj_as_string(obj_at(scopes, i));
 		if (!is_scope(scope))
-			scopes_fault(e, scopes, "unsupported scope");
+			check_invalid(e, SCOPES, scopes, "unsupported scope");
 		OBJ_EACH (it, hard)
 			if (!fits(scope, it.key))
-				scopes_fault(e, scopes, "unsupported scope applied to resource");
+				check_invalid(e, SCOPES, scopes,
+					      "unsupported scope applied to resource");
 	}
-	if ((has_scope(scopes, "BestEffort") && has_scope(scopes, "NotBestEffort")) ||
-	    (has_scope(scopes, "Terminating") && has_scope(scopes, "NotTerminating")))
-		scopes_fault(e, scopes, "conflicting scopes");
+	check_pairs(e, SCOPES, quota, has_scope);
 }
-
-#define TERM "spec.scopeSelector.matchExpressions"
 
 static void check_operator(struct field_errors *e, const struct obj *t)
 {
@@ -138,8 +153,9 @@ static void check_operator(struct field_errors *e, const struct obj *t)
 	}
 }
 
-static void check_selector(struct field_errors *e, const struct obj *terms, const struct obj *hard)
+static void check_selector(struct field_errors *e, const struct obj *quota)
 {
+	const struct obj *terms = obj_path(quota, TERM), *hard = obj_path(quota, "spec.hard");
 	for (size_t i = 0; i < obj_len(terms); i++) {
 		const struct obj *t = obj_at(terms, i);
 		const char *scope = obj_str(t, "scopeName");
@@ -148,10 +164,11 @@ static void check_selector(struct field_errors *e, const struct obj *terms, cons
 					   "unsupported scope");
 		OBJ_EACH (it, hard)
 			if (!fits(scope, it.key))
-				check_invalid_text(e, TERM, scope ? scope : "",
-						   "unsupported scope applied to resource");
+				check_invalid(e, TERM, obj_path(quota, "spec.scopeSelector"),
+					      "unsupported scope applied to resource");
 		check_operator(e, t);
 	}
+	check_pairs(e, TERM, quota, is_selected);
 }
 
 void quota_check_spec(struct field_errors *e, const struct obj *quota)
@@ -162,8 +179,8 @@ void quota_check_spec(struct field_errors *e, const struct obj *quota)
 		check_name(e, path, it.key);
 		check_amount(e, path, it.key, obj_as_string(it.value));
 	}
-	check_scopes(e, obj_path(quota, "spec.scopes"), hard);
-	check_selector(e, obj_path(quota, "spec.scopeSelector.matchExpressions"), hard);
+	check_scopes(e, quota);
+	check_selector(e, quota);
 }
 
 void quota_check_status(struct field_errors *e, const struct obj *quota)
@@ -180,13 +197,12 @@ void quota_check_status(struct field_errors *e, const struct obj *quota)
 /* Sets: the order may change. */
 void quota_check_kept(struct field_errors *e, const struct obj *quota, const struct obj *before)
 {
-	const struct obj *is = obj_path(quota, "spec.scopes"),
-			 *was = obj_path(before, "spec.scopes");
+	const struct obj *is = obj_path(quota, SCOPES), *was = obj_path(before, SCOPES);
 	bool same = true;
 	for (size_t i = 0; i < obj_len(is); i++)
 		same = same && has_scope(was, obj_as_string(obj_at(is, i)));
 	for (size_t i = 0; i < obj_len(was); i++)
 		same = same && has_scope(is, obj_as_string(obj_at(was, i)));
 	if (!same)
-		scopes_fault(e, is, "field is immutable");
+		check_invalid(e, SCOPES, is, "field is immutable");
 }

@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/job_check.h"
 #include "alm/apiserver/kinds/node_check.h"
 #include "alm/apiserver/kinds/pod_parts.h"
 #include "alm/obj/condition.h"
@@ -218,6 +219,7 @@ static void check_pod(struct field_errors *e, const struct obj *o)
 	const struct obj *status = obj_get(o, "status"), *list = obj_get(status, "conditions");
 	const struct obj *claims = obj_get(status, "resourceClaimStatuses");
 	CLEANUP(map_freep) struct map *known = map_new(NULL);
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
 		const struct obj *c = obj_at(list, i);
 		size_t from = e->n;
@@ -225,11 +227,11 @@ static void check_pod(struct field_errors *e, const struct obj *o)
 				check_text(c, "type"));
 		check_said_since(e, from, c);
 	}
+	check_name_rule(e, "status.nominatedNodeName", NAME_DNS_SUBDOMAIN,
+			check_text(status, "nominatedNodeName"));
 	if (obj_i64(status, "observedGeneration", 0) < 0)
 		check_invalid(e, "status.observedGeneration", obj_get(status, "observedGeneration"),
 			      "must be a non-negative integer");
-	check_name_rule(e, "status.nominatedNodeName", NAME_DNS_SUBDOMAIN,
-			check_text(status, "nominatedNodeName"));
 	list = obj_path(o, "spec.resourceClaims");
 	for (size_t i = 0; i < obj_len(list); i++)
 		(void)check_again(known, check_text(obj_at(list, i), "name"));
@@ -240,6 +242,8 @@ static void check_pod(struct field_errors *e, const struct obj *o)
 			check_invalid_text(e, check_below(e, at, "name"), name,
 					   "must match the name of an entry in "
 					   "`spec.resourceClaims`");
+		if (check_again(seen, name))
+			field_errors_add_text(e, FIELD_DUPLICATE, check_below(e, at, "name"), name);
 		check_name_rule(e, check_below(e, at, "resourceClaimName"), NAME_DNS_SUBDOMAIN,
 				check_text(obj_at(claims, i), "resourceClaimName"));
 	}
@@ -260,61 +264,12 @@ static void check_pod(struct field_errors *e, const struct obj *o)
 
 /* --- Jobs --- */
 
-static const char *index_fault(struct field_errors *e, struct str number, int64_t completions,
-			       int64_t *ret)
-{
-	const char *shown = check_quoted(e, arena_strndup(e->arena, number.ptr, number.len));
-	if (!str_parse_i64(number, ret))
-		return arena_fmt(e->arena, "cannot convert string to integer for index: %s", shown);
-	return *ret >= completions ? arena_fmt(e->arena, "too large index: %s", shown) : NULL;
-}
-
-static const char *order_fault(struct field_errors *e, int64_t previous, int64_t current)
-{
-	return arena_fmt(e->arena, "non-increasing order, previous: %lld, current: %lld",
-			 (long long)previous, (long long)current);
-}
-
-/* "7" or "0-3", behind *last, which is set to its end. */
-static const char *interval_fault(struct field_errors *e, struct str part, int64_t completions,
-				  int64_t *last)
-{
-	struct str first, second;
-	int64_t x = 0, y = 0;
-	bool two = str_cut(part, '-', &first, &second);
-	if (two && str_find_char(second, '-') >= 0)
-		return arena_fmt(e->arena,
-				 "the fragment %s violates the requirement that an index "
-				 "interval can have at most two parts separated by '-'",
-				 check_quoted(e, arena_strndup(e->arena, part.ptr, part.len)));
-	const char *fault = index_fault(e, two ? first : part, completions, &x);
-	if (!fault && two)
-		fault = index_fault(e, second, completions, &y);
-	if (!fault && two && x >= y)
-		fault = order_fault(e, x, y);
-	if (!fault && *last >= 0 && *last >= x)
-		fault = order_fault(e, *last, x);
-	*last = two ? y : x;
-	return fault;
-}
-
-/* "0-3,7": what is wrong with it, of a Job of so many; NULL. */
-static const char *indexes_fault(struct field_errors *e, const char *text, int64_t completions)
-{
-	struct str rest = str_of(text), part;
-	int64_t last = -1;
-	const char *fault = NULL;
-	while (*text && !fault && str_next(&rest, ',', &part))
-		fault = interval_fault(e, part, completions, &last);
-	return fault;
-}
-
 static void check_indexes(struct field_errors *e, const char *path, const char *field,
 			  const struct obj *v, const struct obj *completions)
 {
-	int64_t n = 0;
+	int64_t n = 0, total;
 	const char *fault = v && obj_as_string(v) && obj_as_i64(completions, &n)
-				    ? indexes_fault(e, obj_as_string(v), n)
+				    ? job_indexes_fault(e, obj_as_string(v), n, &total)
 				    : NULL;
 	size_t from = e->n;
 	if (fault)
@@ -367,15 +322,28 @@ static void check_job_status(struct field_errors *e, const struct obj *o)
 
 /* --- claims --- */
 
-/* Only the storage of a claim changes, and what others have named. */
-static void check_claim_key(struct field_errors *e, const char *path, const char *key)
+/* Only the storage of a claim changes, and what others have named. false: it is none of it. */
+static bool check_claim_key(struct field_errors *e, const char *path, const char *key)
 {
 	bool native = !strchr(key, '/') || cstr_has_prefix(key, "kubernetes.io/");
+	size_t from = e->n;
 	if (name_fault(NAME_QUALIFIED, str_of(key)))
 		check_qualified(e, path, key);
 	else if (native && strcmp(key, "storage") != 0)
 		field_errors_add(e, FIELD_NOT_SUPPORTED, path,
 				 "Unsupported value: \"%s\": supported values: \"storage\"", key);
+	return e->n == from && !e->omitted;
+}
+
+/* None below zero. It is told as the whole number that is farther away from there. */
+static void check_basic(struct field_errors *e, const char *path, const struct obj *amount)
+{
+	struct quantity q;
+	struct str text = obj_as_str(amount);
+	if (text.ptr && quantity_read(text, &q) && q.nanos < 0)
+		field_errors_add(e, FIELD_INVALID, path,
+				 "Invalid value: %lld: must be a valid resource quantity",
+				 (long long)((q.nanos - (NANOS_IN_ONE - 1)) / NANOS_IN_ONE));
 }
 
 static void check_claim_status(struct field_errors *e, const struct obj *o)
@@ -388,26 +356,21 @@ static void check_claim_status(struct field_errors *e, const struct obj *o)
 			 *amounts = obj_path(o, "status.allocatedResources");
 	const struct obj *capacity = obj_path(o, "status.capacity");
 	size_t from = e->n;
-	OBJ_EACH (it, capacity) {
-		struct quantity q;
-		struct str text = obj_as_str(it.value);
-		if (text.ptr && quantity_read(text, &q) && q.nanos / NANOS_IN_ONE < 0)
-			field_errors_add(e, FIELD_INVALID,
-					 arena_fmt(e->arena, "status.capacity[%s]", it.key),
-					 "Invalid value: %lld: must be a valid resource quantity",
-					 (long long)(q.nanos / NANOS_IN_ONE));
-	}
+	OBJ_EACH (it, capacity)
+		check_basic(e, arena_fmt(e->arena, "status.capacity[%s]", it.key), it.value);
 	check_said_since(e, from, capacity);
 	from = e->n;
 	OBJ_EACH (it, all) {
-		check_claim_key(e, path, it.key);
+		(void)check_claim_key(e, path, it.key);
 		if (!cstr_in(obj_as_string(it.value), states))
 			field_errors_one_of(e, path, it.key, states); /* sic */
 	}
 	check_said_since(e, from, all);
 	from = e->n;
 	OBJ_EACH (it, amounts)
-		check_claim_key(e, "status.allocatedResources", it.key);
+		if (check_claim_key(e, "status.allocatedResources", it.key))
+			check_basic(e, arena_fmt(e->arena, "status.allocatedResources[%s]", it.key),
+				    it.value);
 	check_said_since(e, from, amounts);
 }
 

@@ -164,7 +164,7 @@ void check_volume_attachment(struct field_errors *e, const struct obj *o)
 	else if (is_inline) {
 		const struct obj *spec = obj_get(source, "inlineVolumeSpec");
 		size_t from = e->n;
-		check_volume_spec(e, "spec.source.inlineVolumeSpec", spec, true);
+		check_volume_spec(e, "spec.source.inlineVolumeSpec", spec, NULL);
 		check_said_since(e, from, spec);
 	}
 	check_named(e, "spec.nodeName", NAME_DNS_SUBDOMAIN, node);

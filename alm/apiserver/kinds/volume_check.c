@@ -37,7 +37,7 @@ static const char *const sources[] = {"hostPath",
 				      "csi"};
 
 static void check_sources(struct field_errors *e, const char *at, const struct obj *spec,
-			  bool is_inline)
+			  const char *name)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
@@ -46,6 +46,8 @@ static void check_sources(struct field_errors *e, const char *at, const struct o
 			strcmp(sources[i], "flexVolume") == 0; /* sic: it is never one too many */
 		if (!v)
 			continue;
+		if (n == 0 && strcmp(sources[i], "iscsi") == 0)
+			volume_check_portal(e, check_below(e, at, sources[i]), v, name);
 		if (n == 0 || flex)
 			volume_check_source(e, at, sources[i], v);
 		else
@@ -56,7 +58,7 @@ static void check_sources(struct field_errors *e, const char *at, const struct o
 							    : sources[i]),
 					"may not specify more than 1 volume type");
 		if (n == 0 && strcmp(sources[i], "local") == 0 &&
-		    (is_inline || !obj_path(spec, "nodeAffinity.required.nodeSelectorTerms")))
+		    (!name || !obj_path(spec, "nodeAffinity.required.nodeSelectorTerms")))
 			check_required(e, check_below(e, at, "nodeAffinity"),
 				       "Local volume requires node affinity");
 		n++;
@@ -151,8 +153,9 @@ static void check_attributes_class(struct field_errors *e, const struct obj *spe
 }
 
 void check_volume_spec(struct field_errors *e, const char *at, const struct obj *spec,
-		       bool is_inline)
+		       const char *name)
 {
+	const bool is_inline = !name;
 	const struct obj *list = obj_get(spec, "accessModes");
 	const char *modes = check_below(e, at, "accessModes"),
 		   *mode = check_text(spec, "volumeMode");
@@ -173,7 +176,7 @@ void check_volume_spec(struct field_errors *e, const char *at, const struct obj 
 		not_inline(e, at, spec, "nodeAffinity");
 	else
 		check_place(e, obj_get(spec, "nodeAffinity"));
-	check_sources(e, at, spec, is_inline);
+	check_sources(e, at, spec, name);
 	const char *host = check_text(spec, "hostPath.path");
 	if (*host == '/' && strspn(host, "/.") == strlen(host) && !strstr(host, "...") &&
 	    strcmp(check_text(spec, "persistentVolumeReclaimPolicy"), "Recycle") == 0)
@@ -195,23 +198,61 @@ void check_volume_spec(struct field_errors *e, const char *at, const struct obj 
 
 void check_volume(struct field_errors *e, const struct obj *o)
 {
-	check_volume_spec(e, "spec", obj_get(o, "spec"), false);
+	check_volume_spec(e, "spec", obj_get(o, "spec"), check_text(o, "metadata.name"));
 }
 
-/* Secrets of a driver may come later. */
+/* One Secret of a driver may come later. */
 static struct obj *source_of(const struct obj *o, const struct obj *before)
 {
-	static const char *const later[] = {"controllerExpandSecretRef", "nodeExpandSecretRef"};
+	static const char later[] = "controllerExpandSecretRef";
 	struct obj *out = obj_map();
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
 		const struct obj *v = obj_get(obj_get(o, "spec"), sources[i]);
 		if (v)
 			obj_set(out, sources[i], obj_copy(v));
 	}
-	for (size_t i = 0; i < ARRAY_LEN(later); i++)
-		if (!obj_has(obj_path(before, "spec.csi"), later[i]) && obj_has(out, "csi"))
-			obj_del(obj_get_mut(out, "csi"), later[i]);
+	if (!obj_has(obj_path(before, "spec.csi"), later) && obj_has(out, "csi"))
+		obj_del(obj_get_mut(out, "csi"), later);
 	return out;
+}
+
+/* Of a requirement, what a label was called before it was stable may become its name. */
+static void rename_label(struct obj *was, const struct obj *is)
+{
+	static const struct {
+		const char *before, *now;
+	} labels[] = {
+		{"failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"},
+		{"failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"},
+		{"beta.kubernetes.io/os", "kubernetes.io/os"},
+		{"beta.kubernetes.io/arch", "kubernetes.io/arch"},
+		{"beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(labels); i++)
+		if (cstr_eq(obj_str(was, "key"), labels[i].before) &&
+		    cstr_eq(obj_str(is, "key"), labels[i].now)) {
+			obj_set_str(was, "key", labels[i].now);
+			return;
+		}
+}
+
+/* Which nodes reach it may be said once. */
+static void check_place_kept(struct field_errors *e, const struct obj *is, const struct obj *was)
+{
+	static const char terms[] = "required.nodeSelectorTerms";
+	if (!was)
+		return;
+	CLEANUP(obj_unrefp) struct obj *copy = obj_copy(was);
+	struct obj *list = obj_get_mut(obj_get_mut(copy, "required"), "nodeSelectorTerms");
+	for (size_t i = 0; i < obj_len(list); i++) {
+		struct obj *asked = obj_get_mut(obj_at_mut(list, i), "matchExpressions");
+		const struct obj *now = obj_get(obj_at(obj_path(is, terms), i), "matchExpressions");
+		for (size_t k = 0; k < obj_len(asked); k++)
+			rename_label(obj_at_mut(asked, k), obj_at(now, k));
+	}
+	if (!is || !obj_equal(is, copy))
+		check_invalid(e, "nodeAffinity", is,
+			      "field is immutable, except for updating from beta label to GA");
 }
 
 void volume_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
@@ -224,4 +265,10 @@ void volume_kept(struct field_errors *e, const struct obj *o, const struct obj *
 				"spec.persistentvolumesource is immutable after creation");
 	if (strcmp(mode, check_text(before, "spec.volumeMode")) != 0)
 		check_invalid_text(e, "volumeMode", mode, "field is immutable");
+	check_place_kept(e, obj_path(o, "spec.nodeAffinity"),
+			 obj_path(before, "spec.nodeAffinity"));
+	if (obj_path(before, "spec.volumeAttributesClassName") &&
+	    !obj_path(o, "spec.volumeAttributesClassName"))
+		check_forbidden(e, "spec.volumeAttributesClassName",
+				"update from non-nil value to nil is forbidden");
 }

@@ -12,9 +12,12 @@ void volume_kept(struct field_errors *e, const struct obj *o, const struct obj *
 /* What is wrong with where it is: the source, a field of the spec at the path. */
 void volume_check_source(struct field_errors *e, const char *at, const char *source,
 			 const struct obj *o);
+/* The portal of one by iSCSI is told to its nodes with the name of the volume. */
+void volume_check_portal(struct field_errors *e, const char *at, const struct obj *iscsi,
+			 const char *name);
 
-/* The spec of a volume, at the path; is_inline: within the attachment it is made for. */
+/* The spec of a volume, at the path; name: of the volume, NULL: it is within the attachment it is made for. */
 void check_volume_spec(struct field_errors *e, const char *at, const struct obj *spec,
-		       bool is_inline);
+		       const char *name);
 
 #endif

@@ -43,6 +43,34 @@ static void check_local(struct field_errors *e, const char *path, const struct o
 		pod_check_steps(e, at, text);
 }
 
+#define PORTAL_MAX 64 /* with the name of the volume */
+
+void volume_check_portal(struct field_errors *e, const char *at, const struct obj *iscsi,
+			 const char *name)
+{
+	const char *portal = check_text(iscsi, "targetPortal");
+	if (!obj_has(iscsi, "initiatorName") ||
+	    strlen(name ? name : "") + strlen(":") + strlen(portal) <= PORTAL_MAX)
+		return;
+	check_invalid_text(e, check_below(e, at, "targetportal"), portal, /* sic */
+			   "Total length of <volume name>:<iscsi.targetPortal> must be under 64 "
+			   "characters if iscsi.initiatorName is specified.");
+	check_said_of(e, iscsi);
+}
+
+/* Told in front of what the initiator is called. */
+static void check_iscsi_secret(struct field_errors *e, const char *path, const struct obj *o)
+{
+	static const char last[] = "initiatorname";
+	const struct obj *ref = obj_get(o, "secretRef");
+	size_t n = e->n;
+	if (!ref || !check_is_empty(ref, "name"))
+		return;
+	check_required(e, check_below(e, path, "secretRef.name"), NULL);
+	if (n > 0 && e->n > n && cstr_has_suffix(e->items[n - 1].path, last))
+		field_errors_swap(e, n - 1, n, e->n);
+}
+
 /* What only the source of a volume has, not that of a Pod. */
 static void check_more(struct field_errors *e, const char *path, const char *source,
 		       const struct obj *o)
@@ -50,6 +78,8 @@ static void check_more(struct field_errors *e, const char *path, const char *sou
 	const struct obj *ns = obj_get(o, "endpointsNamespace");
 	const char *at = check_below(e, path, "endpointsNamespace");
 	bool has_secret = strcmp(source, "cinder") == 0 || strcmp(source, "storageos") == 0;
+	if (strcmp(source, "iscsi") == 0)
+		check_iscsi_secret(e, path, o);
 	if (has_secret && obj_has(o, "secretRef") && check_is_empty(o, "secretRef.namespace"))
 		check_required(e, check_below(e, path, "secretRef.namespace"), NULL);
 	if (strcmp(source, "azureFile") == 0 && obj_has(o, "secretNamespace") &&

@@ -3,12 +3,14 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/autoscale_forms.h"
 #include "alm/apiserver/kinds/claim_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/pod_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/obj/json.h"
 #include "alm/obj/query/selector.h"
+#include "alm/obj/schema/api_same.h"
 
 static void at_least_zero(struct field_errors *e, const struct obj *o, const char *path)
 {
@@ -76,7 +78,8 @@ static bool check_selector(struct field_errors *e, const struct obj *o, const ch
 		return true;
 	}
 	if (selector_from_obj(selector, &s, &ignored) < 0) {
-		CLEANUP(xfreep) char *text = json_text(selector);
+		CLEANUP(obj_unrefp) struct obj *shown = autoscale_in_order(selector);
+		CLEANUP(xfreep) char *text = json_text(shown);
 		if (cstr_eq(kind, "statefulset")) /* sic: without a reason */
 			field_errors_add(e, FIELD_INVALID, "spec.selector", "Invalid value: %s",
 					 text);
@@ -98,6 +101,8 @@ static void check_template(struct field_errors *e, const struct obj *o, const ch
 	const char *policy = obj_str(spec, "restartPolicy");
 	check_pod_template(e, "spec.template", obj_path(o, "spec.template"),
 			   obj_path(o, "spec.volumeClaimTemplates"));
+	if (cstr_eq(kind, "StatefulSet")) /* sic: again */
+		check_template_meta(e, "spec.template", obj_path(o, "spec.template"));
 	if (policy)
 		field_errors_one_of(e, "spec.template.spec.restartPolicy", policy, always);
 	if (obj_has(spec, "activeDeadlineSeconds")) {
@@ -277,6 +282,9 @@ void check_stateful_set(struct field_errors *e, const struct obj *o)
 {
 	const struct obj *claims = obj_path(o, "spec.volumeClaimTemplates");
 	check_stateful(e, obj_get(o, "spec"));
+	for (size_t i = 0; i < obj_len(claims); i++)
+		check_claim_spec(e, arena_fmt(e->arena, "spec.volumeClaimTemplates[%zu].spec", i),
+				 obj_get(obj_at(claims, i), "spec"));
 	at_least_zero(e, o, "spec.replicas");
 	size_t from = e->n;
 	at_least_zero(e, o, "spec.minReadySeconds");
@@ -286,9 +294,6 @@ void check_stateful_set(struct field_errors *e, const struct obj *o)
 	check_said_since(e, from, obj_path(o, "spec.ordinals"));
 	check_name_rule(e, "spec.serviceName", NAME_DNS_LABEL, check_text(o, "spec.serviceName"));
 	bool is_read = check_selector(e, o, "statefulset");
-	for (size_t i = 0; i < obj_len(claims); i++)
-		check_claim_spec(e, arena_fmt(e->arena, "spec.volumeClaimTemplates[%zu].spec", i),
-				 obj_get(obj_at(claims, i), "spec"));
 	/* What its controller says is not judged. */
 	struct obj *named = obj_keep(e->arena, obj_copy(o));
 	obj_del_path(named, "spec.template.spec.hostname");
@@ -324,7 +329,7 @@ void stateful_set_kept(struct field_errors *e, const struct obj *o, const struct
 		obj_del(is, may[i]);
 	}
 	drop_fixed(e);
-	if (!obj_equal(was, is))
+	if (!api_same(api_type_named("apps.v1.StatefulSetSpec"), was, is))
 		field_errors_add(
 			e, FIELD_FORBIDDEN, "spec",
 			"Forbidden: updates to statefulset spec for fields other than "

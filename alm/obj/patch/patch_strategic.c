@@ -193,6 +193,15 @@ static int sort_out(struct merge *m, const struct obj *patch, const char *key,
 	return 0;
 }
 
+/* An element that is not there yet. A key that is null is one, by which it is put into order. */
+static struct obj *new_element(const struct obj *item, const char *key)
+{
+	struct obj *o = plain(item);
+	if (obj_type(obj_get(item, key)) == OBJ_NULL)
+		obj_set(o, key, obj_null());
+	return o;
+}
+
 /* Changes the elements of list, which are not shared. */
 static int merge_list_of_maps(struct merge *m, const struct obj *list, const struct obj *patch,
 			      const char *key, struct obj **ret)
@@ -209,7 +218,7 @@ static int merge_list_of_maps(struct merge *m, const struct obj *list, const str
 		size_t at = index_find(&have, item);
 		if (at == SIZE_MAX) {
 			index_add(&have, item, obj_len(out));
-			obj_append(out, plain(item));
+			obj_append(out, new_element(item, key));
 		} else if (merge_maps(m, obj_at_mut(out, at), item) < 0) {
 			return -m->err->code;
 		}

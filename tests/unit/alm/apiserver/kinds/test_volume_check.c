@@ -57,6 +57,11 @@ static void test_volume_check__a_claim_is_given_a_volume_and_grows(void **state)
 		expect(claim_kept, cases[i].phase, cases[i].before, cases[i].after, cases[i].n);
 }
 
+/* A volume that nodes with the label reach. */
+#define ON(key)                                                                          \
+	"{\"nodeAffinity\":{\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":" \
+	"[{\"key\":\"" key "\",\"operator\":\"Exists\"}]}]}}}"
+
 static void test_volume_check__a_volume_is_where_it_is(void **state)
 {
 	(void)state;
@@ -69,9 +74,25 @@ static void test_volume_check__a_volume_is_where_it_is(void **state)
 		 "{\"hostPath\":{\"path\":\"/a\"},\"claimRef\":{\"name\":\"c\"}}", 0},
 		{"{\"volumeMode\":\"Block\"}", "{\"volumeMode\":\"Filesystem\"}", 1},
 		{"{\"csi\":{\"driver\":\"d\"}}",
-		 "{\"csi\":{\"driver\":\"d\",\"nodeExpandSecretRef\":{\"name\":\"s\"}}}", 0},
-		{"{\"csi\":{\"driver\":\"d\",\"nodeExpandSecretRef\":{\"name\":\"s\"}}}",
+		 "{\"csi\":{\"driver\":\"d\",\"controllerExpandSecretRef\":{\"name\":\"s\"}}}", 0},
+		{"{\"csi\":{\"driver\":\"d\",\"controllerExpandSecretRef\":{\"name\":\"s\"}}}",
 		 "{\"csi\":{\"driver\":\"d\"}}", 1},
+		{"{\"csi\":{\"driver\":\"d\"}}",
+		 "{\"csi\":{\"driver\":\"d\",\"nodeExpandSecretRef\":{\"name\":\"s\"}}}", 1},
+		{"{}", "{\"volumeAttributesClassName\":\"a\"}", 0},
+		{"{\"volumeAttributesClassName\":\"a\"}", "{\"volumeAttributesClassName\":\"b\"}",
+		 0},
+		{"{\"volumeAttributesClassName\":\"a\"}", "{}", 1},
+		{"{}", ON("kubernetes.io/os"), 0},
+		{ON("kubernetes.io/os"), "{}", 1},
+		{ON("kubernetes.io/os"), ON("kubernetes.io/os"), 0},
+		{ON("beta.kubernetes.io/os"), ON("kubernetes.io/os"), 0},
+		{ON("beta.kubernetes.io/os"), ON("kubernetes.io/arch"), 1},
+		{ON("kubernetes.io/os"), ON("beta.kubernetes.io/os"), 1},
+		{ON("failure-domain.beta.kubernetes.io/zone"), ON("topology.kubernetes.io/zone"),
+		 0},
+		{ON("failure-domain.beta.kubernetes.io/region"),
+		 ON("topology.kubernetes.io/region"), 0},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
 		expect(volume_kept, "Available", cases[i].before, cases[i].after, cases[i].n);
