@@ -81,10 +81,18 @@ static int by_package_newest_first(const void *a, const void *b)
 	return r ? r : strcmp((*x)->digest, (*y)->digest);
 }
 
+/* Two entries may say one digest and differ in the rest: which of them counts is not of their order. */
+static int in_order(const void *a, const void *b)
+{
+	const struct package_version *const *x = a, *const *y = b;
+	int r = by_package_newest_first(a, b);
+	return r ? r : strcmp((*x)->descriptor_digest, (*y)->descriptor_digest);
+}
+
 void index_sort(struct catalog_index *x)
 {
 	if (x->n)
-		qsort(x->versions, x->n, sizeof(struct package_version *), by_package_newest_first);
+		qsort(x->versions, x->n, sizeof(struct package_version *), in_order);
 }
 
 /* Equal digests merge; different ones, or 1 beside 1.0.0, make all of them ambiguous. */
@@ -97,8 +105,10 @@ static void merge_duplicates(struct catalog_index *x)
 		bool same = last && !strcmp(last->package, p->package) &&
 			    !version_cmp(&last->version, &p->version);
 		if (same && !strcmp(last->digest, p->digest)) {
-			if (last->is_unusable)
-				x->versions[kept - 1] = p; /* its copy can be read */
+			if (last->is_unusable && !p->is_unusable) { /* its copy can be read */
+				p->ambiguous = last->ambiguous;
+				x->versions[kept - 1] = p;
+			}
 			continue;
 		}
 		if (same) {
