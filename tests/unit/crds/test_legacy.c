@@ -127,6 +127,9 @@ static void test_legacy__what_has_no_new_form_is_named(void **state)
 		 "metadata.selfRef is c.d, name and type make it a.b"},
 		{APP "metadata: {name: a, type: b}\nspec: {type: c}",
 		 "metadata.type is b and spec.type is c: keep spec.type alone"},
+		/* the first of two is told */
+		{APP "metadata: {name: a, type: b, selfRef: x.y}\nspec: {type: c}",
+		 "metadata.type is b and spec.type is c: keep spec.type alone"},
 		{CRD "metadata: {name: a}", "spec is missing"},
 		{CRD "metadata: {name: a}\nspec: {group: b.com}", "spec.version is missing"},
 		{CRD "metadata: {name: a}\nspec: {version: 1, validation: {openAPIv3: '{\"a\": "

@@ -22,7 +22,7 @@ static void begin(void)
 
 static void warn(void *arg, const char *text)
 {
-	(void)arg;
+	assert_ptr_equal(arg, &told);
 	told.n++;
 	strbuf_addf(&told.text, "%s\n", text);
 }
@@ -41,7 +41,7 @@ static void expect(const char *there, const char *said, const char *want, const 
 	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
 	CLEANUP(obj_unrefp) struct obj *now = read(there), *s = read(said), *w = read(want);
 	begin();
-	legacy_crd_take(now, s, a, warn, NULL);
+	legacy_crd_take(now, s, a, warn, &told);
 	CLEANUP(xfreep) char *text = json_text(now);
 	if (!obj_equal(now, w))
 		print_error("%s\n", text);
@@ -95,7 +95,7 @@ static void test_legacy_crd_take__contradictions_without_end(void **state)
 		obj_set_path(said, path, obj_string("b"));
 	}
 	begin();
-	legacy_crd_take(now, said, a, warn, NULL);
+	legacy_crd_take(now, said, a, warn, &told);
 	assert_int_equal(told.n, LEGACY_TAKE_WARNINGS_MAX);
 	assert_non_null(strstr(told.text.buf, "more fields stay as they are"));
 }

@@ -258,6 +258,64 @@ static void test_index__what_is_rejected_can_be_shown(void **state)
 			    "a\\x1b]0;t\\x07\\x0a\\xc2\\x9b.tgz: b\\x7f\\xe2\\x80\\xae");
 }
 
+/* All are counted, the first are named. */
+static void test_index__so_many_are_named_that_were_rejected(void **state)
+{
+	static const enum error_reason reasons[] = {REASON_MISSING_DIGEST,
+						    REASON_DESCRIPTOR_MISMATCH, REASON_NONE};
+	CLEANUP(index_freep) struct catalog_index *x = index_new("c", 0);
+	(void)state;
+	for (size_t i = 0; i < INDEX_REJECTED_MAX + 3; i++)
+		index_reject(x, arena_fmt(x->arena, "%zu.tgz", i), "why",
+			     i < INDEX_REJECTED_MAX ? reasons[i % 3] : REASON_NONE);
+	assert_int_equal(x->n_rejected, INDEX_REJECTED_MAX + 3);
+	for (size_t i = 0; i < INDEX_REJECTED_MAX; i++) {
+		assert_string_equal(x->rejected[i], arena_fmt(x->arena, "%zu.tgz: why", i));
+		assert_int_equal(x->rejected_for[i], reasons[i % 3]);
+	}
+	assert_null(x->app_types); /* behind them */
+}
+
+static void test_index__what_makes_all_of_it_unusable(void **state)
+{
+	static const struct row rows[] = {{"a", "1.0.0", "x"}};
+	struct error err = ERROR_INIT;
+	CLEANUP(index_freep) struct catalog_index *x = index_new("c", 7);
+	(void)state;
+	assert_int_equal(x->priority, 7);
+	x->notices_error = "line 1: broken"; /* as a line of entry.h says it */
+	assert_int_equal(index_finish(x, STR("withdrawn: ["), &err), -E_INVALID);
+	assert_string_equal(err.msg, "catalog.yaml: line 1: broken");
+	CLEANUP(index_freep) struct catalog_index *y = index_of(rows, 1, NULL, &err);
+	struct package_source more = {.chart_yaml = STR("{name: b, version: 1.0.0}"),
+				      .digest = y->versions[0]->digest,
+				      .locator = "l"};
+	y->n = INDEX_VERSIONS_MAX; /* without their memory */
+	index_add(y, &more);
+	assert_int_equal(y->n, INDEX_VERSIONS_MAX);
+	y->n = 1;
+	assert_int_equal(index_finish(y, STR_NONE, &err), -E_LIMIT);
+	assert_string_equal(err.msg, "catalog test has more than 500000 versions");
+}
+
+/* Channels and edges that another file gave count, too. */
+static void test_index__the_revision_is_of_what_was_laid_over(void **state)
+{
+	static const char *const overlays[] = {NULL, "channels: [a]", "channels: [b]"};
+	char revisions[ARRAY_LEN(overlays)][65];
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(overlays); i++) {
+		static const struct row rows[] = {{"a", "1.0.0", "x"}};
+		struct error err = ERROR_INIT;
+		CLEANUP(index_freep) struct catalog_index *x = index_of(rows, 1, NULL, &err);
+		x->versions[0]->overlay = overlays[i];
+		assert_ok(index_finish(x, STR_NONE, &err), &err);
+		memcpy(revisions[i], x->revision, sizeof(revisions[i]));
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(revisions[i], revisions[k]);
+	}
+}
+
 /* The first of all versions whose digest begins so, as going through them says. */
 static const struct package_version *first_by_digest(const struct catalog_index *x,
 						     struct str prefix)
@@ -303,6 +361,9 @@ int main(void)
 		cmocka_unit_test(test_index__a_notice_of_a_channel_is_of_that_alone),
 		cmocka_unit_test(test_index__a_digest_or_its_beginning_is_found),
 		cmocka_unit_test(test_index__what_is_rejected_can_be_shown),
+		cmocka_unit_test(test_index__so_many_are_named_that_were_rejected),
+		cmocka_unit_test(test_index__what_makes_all_of_it_unusable),
+		cmocka_unit_test(test_index__the_revision_is_of_what_was_laid_over),
 		cmocka_unit_test(test_index__only_packages_that_changed_are_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -327,6 +327,71 @@ static void test_resolve__a_catalog_without_the_package_says_so(void **state)
 	assert_string_equal(r.reason, "NoPackage");
 	assert_string_equal(r.message, "catalog community has no package etcd; spec.package names "
 				       "one of its status.packageNames");
+	w->in.package = NULL;
+	w->in.catalog = "elsewhere";
+	w->in.self_ref = "other.x.io";
+	resolve_run(&w->in, w->a, &r);
+	assert_string_equal(r.reason, "NoPackage");
+	assert_string_equal(r.message, "catalog elsewhere was not read (read: community)");
+}
+
+/* Two apps in the way, each of them to go to a version of the same name: two changes. */
+static const struct resolve_input *of_another(void *arg, const char *app)
+{
+	const struct resolve_input *others = arg;
+	return &others[!strcmp(app, "log")];
+}
+
+static void test_resolve__two_apps_that_are_paused_are_two_changes(void **state)
+{
+	static const char *const names[] = {"db", "log"};
+	struct world *w = *state;
+	struct resolve_claim claims[2];
+	struct resolve_input others[2];
+	struct resolution r;
+	struct relaxation x;
+	add(w, "1.0.0",
+	    TYPE "requires: [{resource: db.x.io/v1, versions: '>=2.0.0'}, "
+		 "{resource: log.x.io/v1, versions: '>=2.0.0'}]\n");
+	for (size_t i = 0; i < 2; i++) {
+		const char *own = arena_fmt(w->a, "appType: %s.x.io\nprovides: [%s.x.io/v1]\n",
+					    names[i], names[i]);
+		const char **managed = ARENA_ARRAY(w->a, const char *, 2);
+		add_package(w, names[i], "1.0.0", own);
+		add_package(w, names[i], "2.0.0", own);
+		managed[0] = arena_fmt(w->a, "%s.x.io/v1", names[i]);
+		claims[i] = (struct resolve_claim){.app = names[i],
+						   .self_ref = arena_fmt(w->a, "%s.x.io", names[i]),
+						   .installed = true,
+						   .version = "1.0.0",
+						   .managed = managed};
+	}
+	run(w, &r);
+	for (size_t i = 0; i < 2; i++) {
+		claims[i].entry = index_package(w->index, names[i], &(size_t){0})[1];
+		others[i] = (struct resolve_input){.app = names[i],
+						   .self_ref = claims[i].self_ref,
+						   .installed_version = "1.0.0",
+						   .installed_package = names[i],
+						   .installed_catalog = "community",
+						   .installed_managed = claims[i].managed,
+						   .kube_version = w->in.kube_version,
+						   .indexes = w->in.indexes,
+						   .n_indexes = 1,
+						   .mode = "Automatic",
+						   .paused = true};
+	}
+	w->in.claims = resolve_claims_of(claims, 2, w->a);
+	w->in.other = of_another;
+	w->in.arg = others;
+	resolve_relax(&w->in, "1.0.0", w->a, &x);
+	if (x.stuck || x.n != 2)
+		fail_msg("%zu changes: %s", x.n, x.stuck ? x.stuck : "");
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(x.changes[i]->type, CHANGE_RESUME);
+		assert_string_equal(x.changes[i]->value, "2.0.0");
+	}
+	assert_string_not_equal(x.changes[0]->app, x.changes[1]->app);
 }
 
 /* A version that adds a CRD can be left again: its CRD and objects stay as they are. */
@@ -557,6 +622,7 @@ int main(void)
 		T(test_resolve__a_dropped_resource_blocks_with_its_steps),
 		T(test_resolve__many_dropped_resources_are_one_step),
 		T(test_resolve__a_catalog_without_the_package_says_so),
+		T(test_resolve__two_apps_that_are_paused_are_two_changes),
 		T(test_resolve__the_way_back_drops_nothing),
 		T(test_resolve__a_drop_without_objects_can_be_accepted),
 		T(test_resolve__the_users_wish_never_blocks),

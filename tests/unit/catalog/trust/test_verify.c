@@ -306,6 +306,46 @@ static struct str bare(struct arena *a, const char *name, struct strbuf *raw)
 	return strbuf_str(raw);
 }
 
+/* Another curve's numbers are no key of this one. */
+static void test_verify__a_key_of_another_curve_is_none(void **state)
+{
+	static const char oid[] = "\x09\x2B\x06\x01\x04\x01\xDA\x47\x0F\x01";
+	CLEANUP(arena_freep) struct arena *a = arena_new(ROOM);
+	CLEANUP(strbuf_release) struct strbuf raw = STRBUF_INIT(ROOM);
+	struct str good = bare(a, "ed.asc", &raw);
+	ptrdiff_t at = str_find(good, str_n(oid, sizeof(oid) - 1));
+	(void)state;
+	assert_true(at > 0);
+	for (size_t i = 0; i < sizeof(oid); i++) { /* the last: as it is */
+		struct openpgp_keyring ring = {0};
+		struct error err = ERROR_INIT;
+		char *copy = arena_text(a, good.ptr, good.len);
+		copy[(size_t)at + i] ^= i + 1 < sizeof(oid) ? 2 : 0;
+		assert_ok(openpgp_keyring_add(&ring, str_n(copy, good.len), NOW_S, a, &err), &err);
+		assert_int_equal(ring.items[0].key != NULL, i + 1 == sizeof(oid));
+		if (!ring.items[0].key)
+			assert_string_equal(ring.items[0].problem, "is damaged");
+	}
+}
+
+static void test_verify__a_keyring_has_a_limit_of_bytes(void **state)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(ROOM);
+	struct str key = load(a, "ed.asc");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(ROOM);
+	(void)state;
+	strbuf_addstr(&b, key);
+	strbuf_pad(&b, '\n', OPENPGP_KEYRING_BYTES_MAX + 1 - key.len);
+	assert_int_equal(b.len, OPENPGP_KEYRING_BYTES_MAX + 1);
+	for (size_t more = 0; more < 2; more++) {
+		struct openpgp_keyring ring = {0};
+		struct error err = ERROR_INIT;
+		int r = openpgp_keyring_add(&ring, str_n(b.buf, b.len - 1 + more), NOW_S, a, &err);
+		assert_int_equal(r, more ? -E_LIMIT : 0);
+		assert_int_equal(ring.n != 0, !more);
+	}
+}
+
 /* What the check says of the signature by parent's subkey, keys being the bytes; "" if it holds. */
 static const char *verdict(struct arena *a, struct str keys, const char *more)
 {
@@ -582,6 +622,8 @@ int main(void)
 		cmocka_unit_test(test_verify__two_files_in_one),
 		cmocka_unit_test(test_verify__damaged_keys),
 		cmocka_unit_test(test_verify__a_keyring_has_a_limit_of_packets),
+		cmocka_unit_test(test_verify__a_keyring_has_a_limit_of_bytes),
+		cmocka_unit_test(test_verify__a_key_of_another_curve_is_none),
 		cmocka_unit_test(test_verify__a_revocation_counts_wherever_it_stands),
 		cmocka_unit_test(test_verify__a_subkey_counts_as_bound),
 		cmocka_unit_test(test_verify__cosign_of_openssl),
