@@ -244,6 +244,7 @@ static void test_audit_anchor__one_that_remembers_more_ends_the_writing(void **s
 	anchor_recalled(&again->anchor, str_of(again->note), NULL);
 	assert_non_null(audit_read_only(l.audit));
 	assert_true(strstr(audit_read_only(l.audit), "LogRolledBack: place remembers") != NULL);
+	assert_int_equal(audit_check_note(l.audit, str_of(again->note), "place", &err), -E_ALTERED);
 	assert_false(appends(&l));
 	int told = again->told;
 	advance(&l, NS_PER_HOUR);

@@ -219,6 +219,196 @@ static void test_audit_replay__a_transition_that_its_statuses_do_not_give(void *
 	assert_non_null(strstr(rep.findings[2].text, "another transition: turned"));
 }
 
+/* --- a transition in every part, each of them a lie in turn --- */
+
+static void status_row(int64_t tseq, const char *reason, const char *status, const char *body,
+		       const char *ns)
+{
+	CLEANUP(obj_unrefp) struct obj *o = parsed(body);
+	obj_set_str(o, "status", status);
+	append(&(struct audit_row){
+		.type = "Transition",
+		.reason = reason,
+		.subject = {.kind = "AppType", .ns = ns, .name = "etcd", .uid = "u"},
+		.transition_seq = tseq,
+		.body = o});
+}
+
+static void again(void)
+{
+	audit_log_close(&l);
+	audit_log_open(&l, ":memory:", NULL);
+}
+
+static const char first_status[] =
+	"{\"transitionSeq\":1,\"phase\":\"Resolving\",\"installedVersion\":\"0.9\","
+	"\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\"}]}";
+static const char first_body[] =
+	"{\"to\":\"Resolving\",\"version\":{\"to\":\"0.9\"},\"turned\":[\"Ready False\"]}";
+static const char second_status[] =
+	"{\"transitionSeq\":2,\"phase\":\"Installed\",\"installedVersion\":\"1.0\",\"revision\":3,"
+	"\"plan\":{"
+	"\"digest\":\"sha256:aa\"},\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}]}";
+static const char second_body[] =
+	"{\"from\":\"Resolving\",\"to\":\"Installed\",\"version\":{\"from\":\"0.9\",\"to\":\"1.0\"}"
+	","
+	"\"revision\":3,\"plan\":\"sha256:aa\",\"turned\":[\"Ready True\"]}";
+
+static void test_audit_replay__every_part_of_a_transition_is_compared(void **state)
+{
+	static const struct {
+		const char *member, *value; /* value NULL: left out */
+		const char *want;           /* NULL: that is no lie */
+	} rows[] = {
+		{"from", "\"Resolving\"", NULL},
+		{"from", "\"Failed\"", "another transition: from"},
+		{"from", NULL, "another transition: from"},
+		{"to", "\"Failed\"", "another transition: to"},
+		{"to", NULL, "another transition: to"},
+		{"revision", "4", "another transition: revision"},
+		{"revision", NULL, "another transition: revision"},
+		{"plan", "\"sha256:bb\"", "another transition: plan"},
+		{"plan", NULL, "another transition: plan"},
+		{"turned", "[]", NULL}, /* written as none */
+		{"turned", "[\"Ready False\"]", "another transition: turned"},
+		{"turned", NULL, NULL}, /* of before it was written */
+		{"version", "{\"from\":\"0.9\",\"to\":\"2.0\"}", "another transition: version.to"},
+		{"version", NULL, "another transition: version.to"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(obj_unrefp) struct obj *body = parsed(second_body);
+		obj_del(body, rows[i].member);
+		if (rows[i].value)
+			obj_set(body, rows[i].member, parsed(rows[i].value));
+		CLEANUP(xfreep) char *text = json_text(body);
+		for (int restored = 0; restored < 2;
+		     restored++) { /* it repeats what was: nothing more is reported */
+			again();
+			status_row(1, "Resolving", first_status, first_body, NULL);
+			status_row(2, restored ? "StatusRestored" : "Installed", second_status,
+				   text, NULL);
+			replay();
+			assert_int_equal(rep.replayed, 2);
+			assert_int_equal(rep.n_unchecked, 0);
+			if (rep.n_findings != (rows[i].want && !restored))
+				fail_msg("row %zu: %zu findings", i, rep.n_findings);
+			if (rep.n_findings)
+				assert_non_null(strstr(rep.findings[0].text, rows[i].want));
+			if (rep.n_findings)
+				assert_int_equal(rep.findings[0].seq, 3);
+		}
+	}
+}
+
+/* Another's status excuses what ALM says of its own last one: of the same object, in a record before it. */
+static void test_audit_replay__whose_status_stood_there_is_asked_of_the_log(void **state)
+{
+	static const struct {
+		const char *ns, *type, *reason;
+		struct audit_subject subject;
+		bool later, excuses;
+	} rows[] = {
+		{NULL,
+		 "Observe",
+		 "StatusContested",
+		 {.kind = "AppType", .name = "etcd"},
+		 false,
+		 true},
+		{NULL, "Observe", "StatusEdited", {.kind = "AppType", .name = "etcd"}, false, true},
+		{"a",
+		 "Observe",
+		 "StatusEdited",
+		 {.kind = "AppType", .ns = "a", .name = "etcd"},
+		 false,
+		 true},
+		{"a", "Observe", "StatusEdited", {.kind = "AppType", .name = "etcd"}, false, false},
+		{NULL,
+		 "Observe",
+		 "StatusEdited",
+		 {.kind = "AppType", .ns = "a", .name = "etcd"},
+		 false,
+		 false},
+		{NULL, "Observe", "Drifted", {.kind = "AppType", .name = "etcd"}, false, false},
+		{NULL, "System", "StatusEdited", {.kind = "AppType", .name = "etcd"}, false, false},
+		{NULL,
+		 "Observe",
+		 "StatusEdited",
+		 {.kind = "Catalog", .name = "etcd"},
+		 false,
+		 false},
+		{NULL,
+		 "Observe",
+		 "StatusEdited",
+		 {.kind = "AppType", .name = "vault"},
+		 false,
+		 false},
+		{NULL,
+		 "Observe",
+		 "StatusEdited",
+		 {.cluster = "far", .kind = "AppType", .name = "etcd"},
+		 false,
+		 false},
+		{NULL, "Observe", "StatusEdited", {.kind = "AppType", .name = "etcd"}, true, false},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(obj_unrefp) struct obj *body = parsed("{\"message\":\"another wrote it\"}");
+		const struct audit_row seen = {.type = rows[i].type,
+					       .reason = rows[i].reason,
+					       .subject = rows[i].subject,
+					       .body = body};
+		again();
+		status_row(1, "Resolving", first_status, first_body, rows[i].ns);
+		if (!rows[i].later)
+			append(&seen);
+		status_row(
+			2, "Installed", second_status,
+			"{\"from\":\"Failed\",\"to\":\"Installed\",\"version\":{\"to\":\"1.0\"}}",
+			rows[i].ns);
+		if (rows[i].later)
+			append(&seen);
+		replay();
+		if (rep.n_findings != !rows[i].excuses || rep.n_unchecked != rows[i].excuses)
+			fail_msg("row %zu: %zu findings", i, rep.n_findings);
+		if (rows[i].excuses)
+			assert_non_null(strstr(rep.unchecked[0],
+					       "entry 4: somebody else wrote the status"));
+	}
+}
+
+static void test_audit_replay__the_end_of_an_object_is_compared(void **state)
+{
+	static const struct {
+		const char *body;
+		size_t n_findings;
+	} rows[] = {{"{\"from\":\"Installed\",\"to\":\"Deleted\"}", 0},
+		    {"{\"to\":\"Deleted\"}", 0}, /* it says nothing of it */
+		    {"{\"from\":\"Resolving\",\"to\":\"Deleted\"}", 1}};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		again();
+		status_row(1, "Resolving", first_status, first_body, NULL);
+		status_row(2, "Installed", second_status, second_body, NULL);
+		transition(3, "Deleted", rows[i].body);
+		replay();
+		assert_int_equal(rep.replayed, 3);
+		assert_int_equal(rep.n_findings, rows[i].n_findings);
+		if (rep.n_findings)
+			assert_non_null(strstr(rep.findings[0].text, "another transition: from"));
+	}
+}
+
+/* What secrets.h hid when it was written is made anew in clear: the two need not be equal. */
+static void test_audit_replay__what_was_hidden_is_no_lie(void **state)
+{
+	(void)state;
+	decide("{\"message\":\"the password is (hidden)\"}", ALM_VERSION, true);
+	replay();
+	assert_int_equal(rep.decisions, 1);
+	assert_int_equal(rep.n_findings, 0);
+}
+
 /* After an accepted gap, or pruned, there is nothing to compare with: that is no alteration. */
 static void test_audit_replay__a_predecessor_that_is_gone(void **state)
 {
@@ -235,10 +425,17 @@ static void test_audit_replay__a_predecessor_that_is_gone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(a_true_decision_replays),      T(a_decision_that_its_inputs_do_not_give),
-		T(what_it_cannot_judge_it_says), T(inputs_that_are_no_inputs),
-		T(a_true_transition_replays),    T(a_transition_that_its_statuses_do_not_give),
+		T(a_true_decision_replays),
+		T(a_decision_that_its_inputs_do_not_give),
+		T(what_it_cannot_judge_it_says),
+		T(inputs_that_are_no_inputs),
+		T(a_true_transition_replays),
+		T(a_transition_that_its_statuses_do_not_give),
 		T(a_predecessor_that_is_gone),
+		T(every_part_of_a_transition_is_compared),
+		T(whose_status_stood_there_is_asked_of_the_log),
+		T(the_end_of_an_object_is_compared),
+		T(what_was_hidden_is_no_lie),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
