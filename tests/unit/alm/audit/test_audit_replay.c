@@ -302,76 +302,63 @@ static void test_audit_replay__every_part_of_a_transition_is_compared(void **sta
 }
 
 /* Another's status excuses what ALM says of its own last one: of the same object, in a record before it. */
+static const struct {
+	const char *ns, *type, *reason;
+	struct audit_subject subject;
+	bool later, excuses;
+} contests[] = {
+	{NULL, "Observe", "StatusContested", {.kind = "AppType", .name = "etcd"}, false, true},
+	{NULL, "Observe", "StatusEdited", {.kind = "AppType", .name = "etcd"}, false, true},
+	{"a",
+	 "Observe",
+	 "StatusEdited",
+	 {.kind = "AppType", .ns = "a", .name = "etcd"},
+	 false,
+	 true},
+	{"a", "Observe", "StatusEdited", {.kind = "AppType", .name = "etcd"}, false, false},
+	{NULL,
+	 "Observe",
+	 "StatusEdited",
+	 {.kind = "AppType", .ns = "a", .name = "etcd"},
+	 false,
+	 false},
+	{NULL, "Observe", "Drifted", {.kind = "AppType", .name = "etcd"}, false, false},
+	{NULL, "System", "StatusEdited", {.kind = "AppType", .name = "etcd"}, false, false},
+	{NULL, "Observe", "StatusEdited", {.kind = "Catalog", .name = "etcd"}, false, false},
+	{NULL, "Observe", "StatusEdited", {.kind = "AppType", .name = "vault"}, false, false},
+	{NULL,
+	 "Observe",
+	 "StatusEdited",
+	 {.cluster = "far", .kind = "AppType", .name = "etcd"},
+	 false,
+	 false},
+	{NULL, "Observe", "StatusEdited", {.kind = "AppType", .name = "etcd"}, true, false},
+};
+
 static void test_audit_replay__whose_status_stood_there_is_asked_of_the_log(void **state)
 {
-	static const struct {
-		const char *ns, *type, *reason;
-		struct audit_subject subject;
-		bool later, excuses;
-	} rows[] = {
-		{NULL,
-		 "Observe",
-		 "StatusContested",
-		 {.kind = "AppType", .name = "etcd"},
-		 false,
-		 true},
-		{NULL, "Observe", "StatusEdited", {.kind = "AppType", .name = "etcd"}, false, true},
-		{"a",
-		 "Observe",
-		 "StatusEdited",
-		 {.kind = "AppType", .ns = "a", .name = "etcd"},
-		 false,
-		 true},
-		{"a", "Observe", "StatusEdited", {.kind = "AppType", .name = "etcd"}, false, false},
-		{NULL,
-		 "Observe",
-		 "StatusEdited",
-		 {.kind = "AppType", .ns = "a", .name = "etcd"},
-		 false,
-		 false},
-		{NULL, "Observe", "Drifted", {.kind = "AppType", .name = "etcd"}, false, false},
-		{NULL, "System", "StatusEdited", {.kind = "AppType", .name = "etcd"}, false, false},
-		{NULL,
-		 "Observe",
-		 "StatusEdited",
-		 {.kind = "Catalog", .name = "etcd"},
-		 false,
-		 false},
-		{NULL,
-		 "Observe",
-		 "StatusEdited",
-		 {.kind = "AppType", .name = "vault"},
-		 false,
-		 false},
-		{NULL,
-		 "Observe",
-		 "StatusEdited",
-		 {.cluster = "far", .kind = "AppType", .name = "etcd"},
-		 false,
-		 false},
-		{NULL, "Observe", "StatusEdited", {.kind = "AppType", .name = "etcd"}, true, false},
-	};
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(contests); i++) {
 		CLEANUP(obj_unrefp) struct obj *body = parsed("{\"message\":\"another wrote it\"}");
-		const struct audit_row seen = {.type = rows[i].type,
-					       .reason = rows[i].reason,
-					       .subject = rows[i].subject,
+		const struct audit_row seen = {.type = contests[i].type,
+					       .reason = contests[i].reason,
+					       .subject = contests[i].subject,
 					       .body = body};
 		again();
-		status_row(1, "Resolving", first_status, first_body, rows[i].ns);
-		if (!rows[i].later)
+		status_row(1, "Resolving", first_status, first_body, contests[i].ns);
+		if (!contests[i].later)
 			append(&seen);
 		status_row(
 			2, "Installed", second_status,
 			"{\"from\":\"Failed\",\"to\":\"Installed\",\"version\":{\"to\":\"1.0\"}}",
-			rows[i].ns);
-		if (rows[i].later)
+			contests[i].ns);
+		if (contests[i].later)
 			append(&seen);
 		replay();
-		if (rep.n_findings != !rows[i].excuses || rep.n_unchecked != rows[i].excuses)
+		if (rep.n_findings != !contests[i].excuses ||
+		    rep.n_unchecked != contests[i].excuses)
 			fail_msg("row %zu: %zu findings", i, rep.n_findings);
-		if (rows[i].excuses)
+		if (contests[i].excuses)
 			assert_non_null(strstr(rep.unchecked[0],
 					       "entry 4: somebody else wrote the status"));
 	}
