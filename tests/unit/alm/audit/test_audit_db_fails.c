@@ -21,76 +21,16 @@
 #include "alm/audit/tiles.h"
 #include "alm/base/arena.h"
 #include "alm/base/clock.h"
-#include "alm/io/db_internal.h"
+#include "alm/io/db.h"
 #include "alm/obj/json.h"
 #include "tests/lib/audit_log.h"
+#include "tests/lib/db_failing.h"
 
 enum { ROWS = 24, POINTS_MAX = 4000 };
 
-/* Statements are counted as they begin, and once more at their first row: the one after it may fail, too. */
-struct failing {
-	int n, at;  /* calls so far; which of them fails; 0: none */
-	void *rows; /* of which statement a row came last */
-	bool due;
-	bool prepares; /* those that are counted: that statements are made, not that they run */
-	char sql[160];
-};
-
 static struct audit_log l;
-static struct failing failing;
 static int64_t last; /* entry of the log as it was made */
 static struct verify_report rep;
-
-static void count(const char *sql)
-{
-	if (++failing.n != failing.at)
-		return;
-	failing.due = true;
-	(void)snprintf(failing.sql, sizeof(failing.sql), "%s", sql ? sql : "");
-}
-
-static int traced(unsigned what, void *arg, void *statement, void *text)
-{
-	(void)arg;
-	(void)text;
-	const char *sql = sqlite3_sql(statement);
-	if (failing.prepares)
-		return 0;
-	if (what == SQLITE_TRACE_ROW && failing.rows == statement)
-		return 0;
-	failing.rows = what == SQLITE_TRACE_ROW ? statement : NULL;
-	if (sql && !strcmp(sql, "ROLLBACK"))
-		return 0; /* undoing has no answer */
-	count(sql);
-	return 0;
-}
-
-/* Asked by SQLite for each part of a statement that it makes. */
-static int authorized(void *arg, int action, const char *first, const char *second, const char *db,
-		      const char *trigger)
-{
-	(void)arg;
-	(void)second;
-	(void)db;
-	(void)trigger;
-	bool begins = action == SQLITE_SELECT || action == SQLITE_INSERT ||
-		      action == SQLITE_UPDATE || action == SQLITE_DELETE || action == SQLITE_PRAGMA;
-	if (!failing.prepares || !begins)
-		return SQLITE_OK;
-	count(first);
-	bool now = failing.due;
-	failing.due = false;
-	return now ? SQLITE_DENY : SQLITE_OK;
-}
-
-/* Asked by SQLite between the steps of a statement: nonzero ends it as an error. */
-static int interrupted(void *arg)
-{
-	(void)arg;
-	bool now = failing.due;
-	failing.due = false;
-	return now;
-}
 
 /* --- a log in which everything occurs --- */
 
@@ -485,38 +425,32 @@ static const struct {
 	DO(kept),        DO(prune),         DO(objects),
 };
 
-/* Its result; how many calls it made stands in failing.n. */
-static int attempt(size_t i, bool prepares, int at, struct error *err)
+/* Its result. */
+static int attempt(size_t i, bool prepares, int at, int *ret_n, struct error *err)
 {
-	if (prepares)
-		map_clear(l.db->statements);
-	failing = (struct failing){.at = at, .prepares = prepares};
+	db_failing_begin(l.db, at, prepares);
 	int r = operations[i].fn(err);
-	int n = failing.n;
-	failing.at = 0;
-	failing.due = false;
+	*ret_n = db_failing_end();
 	if (db_in_transaction(l.db)) {
 		db_rollback(l.db);
 		audit_rolled_back(l.audit);
 	}
-	failing.n = n;
 	return r;
 }
 
 static int swallowed(size_t i, bool prepares)
 {
 	struct error none = ERROR_INIT;
-	int n_bad = 0;
-	assert_ok(attempt(i, prepares, 0, &none), &none);
-	int n = failing.n;
+	int n_bad = 0, n = 0;
+	assert_ok(attempt(i, prepares, 0, &n, &none), &none);
 	assert_in_range(n, 1, POINTS_MAX);
 	for (int at = 1; at <= n; at++) {
 		struct error err = ERROR_INIT;
-		int r = attempt(i, prepares, at, &err);
+		int r = attempt(i, prepares, at, &(int){0}, &err);
 		if (r < 0 && err.code == -r)
 			continue;
 		print_error("%s: %s %d of %d is swallowed: %s\n", operations[i].name,
-			    prepares ? "statement" : "call", at, n, failing.sql);
+			    prepares ? "statement" : "call", at, n, db_failing_sql());
 		n_bad++;
 	}
 	return n_bad;
@@ -531,9 +465,7 @@ static void test_audit_db_fails__no_failed_call_is_swallowed(void **state)
 	reopen();
 	last = audit_last_seq(l.audit);
 	prune();
-	sqlite3_trace_v2(l.db->conn, SQLITE_TRACE_STMT | SQLITE_TRACE_ROW, traced, NULL);
-	sqlite3_set_authorizer(l.db->conn, authorized, NULL);
-	sqlite3_progress_handler(l.db->conn, 1, interrupted, NULL);
+	db_failing_watch(l.db);
 	for (size_t i = 0; i < ARRAY_LEN(operations); i++)
 		n_bad += swallowed(i, false) + swallowed(i, true);
 	audit_log_close(&l);
