@@ -95,6 +95,8 @@ class Probe:
                 things = [x for x in things if linked[x.test]]
                 for x, (value, took, hit, more) in zip(things, pool.map(lambda x: self.asked(x, folder), things)):
                     if not value:
+                        value, took, hit = self.without_counts(x, paths)
+                    if not value:
                         print(f"# {x.name} fails without a mutant, and is left out", flush=True)
                         continue
                     self.known[x] = value
@@ -124,6 +126,14 @@ class Probe:
         with tempfile.TemporaryDirectory(prefix="alm-cover-") as prefix:
             value, took = outcome(x, program, DIGEST_S if x.digest else TEST_S, prefix, GCOV_PREFIX=prefix)
             return (value, took, *(coverage.lines_of(prefix) if value else ({}, {})))
+
+    def without_counts(self, x, paths):
+        """A child behind closed doors cannot write its counts, and fails: such a test is tried for all lines of what it is of."""
+        with tempfile.TemporaryDirectory(prefix="alm-cover-") as folder:
+            folder = pathlib.Path(folder)
+            value, took = outcome(x, self.tools.program(x.test, [], folder), DIGEST_S if x.digest else TEST_S, folder)
+        of = [p for p in paths if x.test in direct(self.tools, p)]
+        return value, took, {p: range(1, pathlib.Path(p).read_text().count("\n") + 1) for p in of}
 
     def covering(self, m):
         return self.map.tests_of(m.path, m.line, m.text)
