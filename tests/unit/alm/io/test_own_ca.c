@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "alm/base/clock.h"
@@ -129,6 +130,76 @@ static void test_own_ca__what_cannot_be_read_is_not_replaced(void **state)
 	assert_non_null(strstr(f->err.msg, path));
 	assert_ok(file_read(path, &found, &f->err), &f->err);
 	assert_string_equal(found.buf, large.buf);
+}
+
+/* A folder in the place of a file can be neither read nor written as one. */
+static void put_folder(struct fixture *f, const char *name, char path[64])
+{
+	(void)unlink(in_dir(f, name, path));
+	assert_int_equal(mkdir(path, 0700), 0);
+}
+
+/* Each file in turn, of each step: what fails is told, and what was there before is still used. */
+static void test_own_ca__a_file_that_fails_is_told(void **state)
+{
+	static const char *const names[] = {"x-ca.key", "x-ca.crt", "x-ca-next.key",
+					    "x-ca-next.crt"};
+	struct fixture *f = *state;
+	char path[64];
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		bool is_next = i >= 2;
+		open_ca(f);
+		CLEANUP(xfreep) char *now = xstrdup(f->ca.now.cert);
+		put_folder(f, names[i], path);
+		f->err.code = 0;
+		if (is_next) {
+			assert_true(own_ca_prepare(&f->ca, &f->err) < 0);
+			assert_null(f->ca.next.cert);
+			assert_null(f->ca.next.key);
+		} else {
+			prepare(f);
+			CLEANUP(xfreep) char *next = xstrdup(f->ca.next.cert);
+			assert_true(own_ca_switch(&f->ca, &f->err) < 0);
+			assert_string_equal(f->ca.next.cert, next);
+		}
+		assert_int_not_equal(f->err.code, 0);
+		assert_string_equal(f->ca.now.cert, now);
+		own_ca_release(&f->ca);
+		f->err.code = 0;
+		assert_true(own_ca_open(&f->ca, &f->err) < 0);
+		assert_int_not_equal(f->err.code, 0);
+		assert_int_equal(rmdir(path), 0);
+	}
+}
+
+/* Without its folder there is none; and the first moment at which it signs nothing, or is due, is that. */
+static void test_own_ca__to_the_moment(void **state)
+{
+	struct fixture *f = *state;
+	int64_t from, until;
+	struct own_ca nowhere = {.loop = f->loop, .dir = "/nowhere/at/all", .name = "x-ca"};
+	assert_true(own_ca_open(&nowhere, &f->err) < 0);
+	assert_null(nowhere.now.cert);
+	own_ca_release(&nowhere);
+	open_ca(f);
+	assert_ok(tls_lifetime(f->ca.now.cert, &from, &until, &f->err), &f->err);
+	struct {
+		int64_t at;
+		bool is_due, is_over;
+	} rows[] = {{from - 1, true, true},
+		    {from, false, false},
+		    {until - (until - from) / 3, false, false},
+		    {until - (until - from) / 3 + 1, true, false},
+		    {until - OWN_CA_LAST_NS, true, false},
+		    {until - OWN_CA_LAST_NS + 1, true, true}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		loop_fake_step(f->loop, rows[i].at - loop_now(f->loop));
+		assert_int_equal(own_ca_is_due(&f->ca), rows[i].is_due);
+		assert_int_equal(own_ca_is_over(&f->ca), rows[i].is_over);
+	}
+	f->ca.now.cert[0] = 'x'; /* what cannot be read is at its end */
+	assert_true(own_ca_is_due(&f->ca));
+	assert_true(own_ca_is_over(&f->ca));
 }
 
 static void assert_bundle(struct fixture *f, const char *first, const char *second)
@@ -275,6 +346,8 @@ int main(void)
 		TEST(test_own_ca__signs_nothing_on_its_last_day),
 		TEST(test_own_ca__signs_as_long_as_it_is_valid),
 		TEST(test_own_ca__what_cannot_be_read_is_not_replaced),
+		TEST(test_own_ca__a_file_that_fails_is_told),
+		TEST(test_own_ca__to_the_moment),
 		TEST(test_own_ca__another_stands_beside_it_until_the_switch),
 		TEST(test_own_ca__a_switch_that_was_killed_is_ended),
 		TEST(test_own_ca__a_successor_whose_time_has_not_come_is_made_again),

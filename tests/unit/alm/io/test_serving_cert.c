@@ -140,6 +140,22 @@ static void test_serving_cert__one_that_cannot_be_made_is_tried_again(void **sta
 	assert_true(is_taken(s, s->ca[0], NULL));
 }
 
+/* To the moment, and what cannot be signed is told. */
+static void test_serving_cert__when_one_is_due(void **state)
+{
+	static const struct {
+		int64_t now;
+		bool is_due;
+	} rows[] = {{99, true}, {100, false}, {120, false}, {121, true}, {131, true}};
+	struct serving *s = *state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_int_equal(serving_cert_is_due(100, 130, rows[i].now), rows[i].is_due);
+	s->c.ca_key = s->ca_key[1];
+	assert_true(serving_cert_make(&s->c, &s->f->err) < 0);
+	assert_null(s->c.cert);
+	assert_null(s->c.names);
+}
+
 static void test_serving_cert__names_what_is_listened_on(void **state)
 {
 	static const char *const hosts[] = {"alm.example"};
@@ -183,6 +199,7 @@ int main(void)
 		T(test_serving_cert__other_addresses_make_another),
 		T(test_serving_cert__one_that_cannot_be_made_is_tried_again),
 		T(test_serving_cert__names_what_is_listened_on),
+		T(test_serving_cert__when_one_is_due),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
