@@ -51,6 +51,10 @@ static void test_manager_bundle_slot__a_limit_is_tried_again(void **state)
 	assert_false(bundle_slot_tries_again(&s));
 	assert_false(bundle_slot_has_config(&s, "other"));
 	assert_true(bundle_slot_has_config(&s, "one"));
+	s.asks = true; /* but not what it was told of the cluster */
+	assert_true(bundle_slot_tries_again(&s));
+	s.failed = ERROR_INIT;
+	assert_false(bundle_slot_tries_again(&s));
 }
 
 /* What a person says to a run is no reason to run the same revision once more; another change is. */

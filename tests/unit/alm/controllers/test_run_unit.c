@@ -244,6 +244,28 @@ static void test_run_unit__a_key_begins_what_is_not_under_way(void **state)
 	release(&f);
 }
 
+/* No more units than are kept; what is known already goes on. */
+static void test_run_unit__one_key_too_many(void **state)
+{
+	(void)state;
+	struct fixture f;
+	struct error err = ERROR_INIT;
+	char name[32];
+	init(&f);
+	for (size_t i = map_count(f.r.units); i < RUN_UNITS_MAX - 1; i++) {
+		(void)snprintf(name, sizeof(name), "n%zu", i);
+		run_unit_of(&f.r, name)->ended = true;
+	}
+	assert_ok(run_key(&f.r, "last", NULL, &err), &err);
+	assert_int_equal(map_count(f.r.units), RUN_UNITS_MAX);
+	assert_int_equal(run_key(&f.r, "another", NULL, &err), -E_LIMIT);
+	assert_non_null(strstr(err.msg, "more than 2000 keys: another is left out"));
+	assert_int_equal(f.n_rendered, 1);
+	assert_ok(run_key(&f.r, "n1", NULL, &err), &err);
+	assert_int_equal(f.n_rendered, 2);
+	release(&f);
+}
+
 /* Whether an attempt begins with a unit of this digest, after a record and so long after it was rolled back. */
 static bool tries(struct fixture *f, const char *record, const char *digest, unsigned n_tries,
 		  int64_t since_ns)
@@ -318,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_run_unit__reads_that_fail_end_it),
 		cmocka_unit_test(test_run_unit__what_was_rolled_back_waits),
 		cmocka_unit_test(test_run_unit__a_key_begins_what_is_not_under_way),
+		cmocka_unit_test(test_run_unit__one_key_too_many),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

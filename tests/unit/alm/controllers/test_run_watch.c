@@ -1,6 +1,7 @@
 /* Which units a watch begins: of objects that come, go and come again, and of what is left of those that went. */
 #include "tests/lib/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "alm/base/clock.h"
@@ -174,6 +175,124 @@ static void test_run_left__no_more_than_may_be_deleted_at_once(void **state)
 	stop(&f);
 }
 
+/* --- any looks, by a model --- */
+
+enum { NAMES = 4, LOOKS = 12, RUNS = 60, DELETES = 2 };
+
+struct model {
+	uint64_t seed;
+	enum { THERE, MISSING, UNREAD } is[NAMES];
+	bool listed[NAMES], was_gone[NAMES], ended[NAMES];
+	bool looked; /* once, to its end */
+};
+
+static unsigned below(struct model *m, unsigned n)
+{
+	m->seed = m->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (unsigned)(m->seed >> 33) % n;
+}
+
+static const char *const letters[NAMES] = {"a", "b", "c", "d"};
+
+static void answer_page(struct fixture *f, const struct model *m, int from, int to)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 16);
+	strbuf_addf(
+		&b,
+		"{\"metadata\": {\"resourceVersion\": \"10\", \"continue\": \"%s\"}, \"items\": [",
+		to < NAMES ? "n/x" : "");
+	for (int i = from, n = 0; i < to; i++)
+		if (m->listed[i])
+			strbuf_addf(
+				&b,
+				"%s{\"metadata\": {\"name\": \"inv.b.default.%s\", \"labels\": {"
+				"\"app.coreos.com/instance\": \"default.%s\"}, \"annotations\": {"
+				"\"app.coreos.com/main\": \"ConfigMap. default/%s\"}}}",
+				n++ ? "," : "", letters[i], letters[i], letters[i]);
+	strbuf_adds(&b, "]}");
+	fake_answer(f->w.transport, "GET", INVENTORIES, 200, b.buf);
+}
+
+static void answer_mains(struct fixture *f, const struct model *m, int from, int to)
+{
+	static const int codes[] = {[THERE] = 200, [MISSING] = 404, [UNREAD] = 403};
+	for (int i = from; i < to; i++) {
+		char target[64];
+		if (!m->listed[i] || m->ended[i])
+			continue; /* what is run is not asked about */
+		(void)snprintf(target, sizeof(target), MAIN("%s"), letters[i]);
+		if (m->is[i] == MISSING)
+			answer_gone(f, target);
+		else
+			fake_answer(f->w.transport, "GET", target, codes[m->is[i]],
+				    M("1", "u", ""));
+	}
+}
+
+/* What a look finds, and what follows: what is gone in two in a row, unless it is too much; one that did not see all
+ * is none. Returns when the next one is. */
+static int64_t next_look(struct fixture *f, struct model *m)
+{
+	int fails = (int)below(m, 6), missing = 0; /* at page 1 or 2 */
+	for (int i = 0; i < NAMES; i++) {
+		m->is[i] = (int[]){THERE, MISSING, MISSING, UNREAD}[below(m, 4)];
+		m->listed[i] = below(m, 5);
+	}
+	if (fails == 1) {
+		fake_answer(f->w.transport, "GET", INVENTORIES, 403, "{}");
+		return NS_PER_MIN;
+	}
+	answer_page(f, m, 0, 2);
+	answer_mains(f, m, 0, 2);
+	if (fails == 2) {
+		fake_answer(f->w.transport, "GET", INVENTORIES, 403, "{}");
+		return NS_PER_MIN;
+	}
+	answer_page(f, m, 2, NAMES);
+	answer_mains(f, m, 2, NAMES);
+	for (int i = 0; i < NAMES; i++)
+		missing += m->listed[i] && !m->ended[i] && m->is[i] != THERE;
+	for (int i = 0; i < NAMES; i++) {
+		bool gone = m->listed[i] && !m->ended[i] && m->is[i] == MISSING;
+		m->ended[i] |= gone && m->was_gone[i] && missing <= DELETES;
+		m->was_gone[i] = gone;
+	}
+	bool first = !m->looked;
+	m->looked = true;
+	return first ? 5 * NS_PER_S : NS_PER_MIN;
+}
+
+static void test_run_left__whatever_looks_find(void **state)
+{
+	(void)state;
+	for (unsigned run = 0; run < RUNS; run++) {
+		struct fixture f;
+		struct model m = {.seed = run};
+		init(&f);
+		int64_t wait = next_look(&f, &m);
+		start(&f, LIST("", ""));
+		wait -= NS_PER_S;
+		for (int look = 0; look < LOOKS; look++) {
+			assert_int_equal(fake_unused(f.w.transport), 0);
+			for (int i = 0; i < NAMES; i++) {
+				CLEANUP(xfreep) char *key = xstrdup("b/default.x");
+				key[strlen(key) - 1] = *letters[i];
+				if (map_has(f.r.units, key) != m.ended[i])
+					fail_msg("run %u, look %d: %s", run, look, key);
+			}
+			loop_fake_run(f.w.loop, wait - 1);
+			int64_t next = next_look(&f, &m);
+			assert_true(fake_unused(f.w.transport) > 0);
+			loop_fake_run(f.w.loop, 1);
+			wait = next;
+		}
+		assert_true(count_calls(&f, "labelSelector=app.coreos.com%2Fbundle%3Db&limit=500") >
+			    0);
+		assert_int_equal(count_calls(&f, "continue="), count_calls(&f, "continue=n%2Fx"));
+		stop(&f);
+	}
+}
+
 /* While it is waited for what may come late of the former. */
 static void test_run_watch__one_that_was_made_again_is_none_that_goes(void **state)
 {
@@ -208,6 +327,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_run_left__what_two_looks_in_a_row_miss_is_ended),
 		cmocka_unit_test(test_run_left__no_more_than_may_be_deleted_at_once),
+		cmocka_unit_test(test_run_left__whatever_looks_find),
 		cmocka_unit_test(test_run_watch__one_that_was_made_again_is_none_that_goes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

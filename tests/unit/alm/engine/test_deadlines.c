@@ -50,12 +50,49 @@ static void test_deadlines__what_is_long_over_goes(void **state)
 	deadlines_free(d);
 }
 
+/* Of any two: what the wall clock leaves, but for a tenth at least and all of it at most. */
+static void test_deadlines__between_a_tenth_and_all(void **state)
+{
+	(void)state;
+	struct deadlines *d = deadlines_new();
+	char id[64];
+	for (int64_t all = 10; all <= 40; all += 10)
+		for (int64_t wall = -5; wall <= all + 5; wall++) {
+			int64_t want = wall < all / 10 ? all / 10 : wall > all ? all : wall;
+			snprintf(id, sizeof(id), "%lld of %lld", (long long)wall, (long long)all);
+			assert_int_equal(deadlines_left(d, id, all, wall, 1000), want);
+			assert_int_equal(deadlines_left(d, id, all, 0, 1001), want - 1);
+		}
+	deadlines_free(d);
+	deadlines_free(NULL);
+}
+
+/* An hour after its end it is still known; a moment later it may begin again. */
+static void test_deadlines__for_an_hour(void **state)
+{
+	(void)state;
+	for (int64_t late = 0; late < 2; late++) {
+		struct deadlines *d = deadlines_new();
+		char id[32];
+		int64_t now = 10 + DEADLINE_KEPT_NS + late;
+		assert_int_equal(deadlines_left(d, "first", 10, 10, 0), 10);
+		for (int i = 0; i <= DEADLINES_SWEPT; i++) {
+			snprintf(id, sizeof(id), "strategy-%d", i);
+			deadlines_left(d, id, NS_PER_DAY, NS_PER_DAY, now);
+		}
+		assert_true(deadlines_left(d, "first", 10, 10, now) == (late ? 10 : 10 - now));
+		deadlines_free(d);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_deadlines__starts_with_what_the_wall_clock_leaves),
 		cmocka_unit_test(test_deadlines__one_over_the_bound_ends_as_well),
 		cmocka_unit_test(test_deadlines__what_is_long_over_goes),
+		cmocka_unit_test(test_deadlines__between_a_tenth_and_all),
+		cmocka_unit_test(test_deadlines__for_an_hour),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/base/hash.h"
 #include "alm/engine/plan.h"
 #include "alm/engine/secrets.h"
 #include "alm/obj/json.h"
@@ -221,6 +222,29 @@ static void test_secrets__of_a_plan_made_beside(void **state)
 	assert_string_equal(secrets_hide(&p.secrets, "a hunter22"), "a (hidden)");
 }
 
+/* A short word is in any message, in base64, too: from six bytes on it is hidden in both forms. */
+static void test_secrets__short_words_stay(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(BYTES_MAX);
+	for (size_t n = 1; n <= 12; n++) {
+		static const char letters[] = "qwertzuiopas";
+		CLEANUP(strbuf_release) struct strbuf b64 = STRBUF_INIT(STRBUF_SMALL);
+		struct secrets s;
+		const char *word = arena_strndup(a, letters, n);
+		struct obj *o = obj_keep(a, obj_map());
+		obj_set_str(o, "kind", "Secret");
+		obj_set_path(o, "stringData.a", obj_string(word));
+		base64_encode(str_of(word), &b64);
+		secrets_init(&s, a);
+		secrets_add_object(&s, o);
+		const char *plain = arena_fmt(a, "it is %s", word);
+		const char *coded = arena_fmt(a, "it is %s", b64.buf);
+		assert_int_equal(strstr(secrets_hide(&s, plain), word) == NULL, n >= 6);
+		assert_int_equal(!strcmp(secrets_hide(&s, coded), coded), n < 6);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +257,7 @@ int main(void)
 		cmocka_unit_test(test_secrets__too_many_hide_the_message),
 		cmocka_unit_test(test_secrets__rows_and_statuses_of_a_plan),
 		cmocka_unit_test(test_secrets__of_a_plan_made_beside),
+		cmocka_unit_test(test_secrets__short_words_stay),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

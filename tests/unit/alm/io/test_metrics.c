@@ -89,6 +89,57 @@ static void test_metrics__turns_of_a_loop(void **state)
 			fail_msg("%s is not in %s", want[i], b.buf);
 }
 
+static int64_t told_time(void *arg)
+{
+	return *(const int64_t *)arg;
+}
+
+/* Printed as what has passed by then; no clock, nothing has; what is dropped with a label stays. */
+static void test_metrics__a_time_is_printed_as_what_has_passed(void **state)
+{
+	static const struct {
+		int64_t began, now;
+		const char *want;
+	} rows[] = {{0, 1500000000, "1.500000000"},
+		    {1000000000, 1000000000, "0.000000000"},
+		    {2000000000, 63000000001, "61.000000001"}};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(metrics_freep) struct metrics *m = metrics_new();
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		int64_t now = rows[i].now;
+		char want[128];
+		metric_set(metrics_since(m, "s", "S.", "app=\"a\""), rows[i].began);
+		metrics_print(m, &b);
+		assert_string_equal(b.buf,
+				    "# HELP s S.\n# TYPE s gauge\ns{app=\"a\"} 0.000000000\n");
+		metrics_set_clock(m, told_time, &now);
+		metrics_drop(m, "app=\"a\"");
+		strbuf_clear(&b);
+		metrics_print(m, &b);
+		snprintf(want, sizeof(want), "# HELP s S.\n# TYPE s gauge\ns{app=\"a\"} %s\n",
+			 rows[i].want);
+		assert_string_equal(b.buf, want);
+	}
+}
+
+/* Sums of seconds and of other things, each with its own words. */
+static void test_metrics__parts(void **state)
+{
+	(void)state;
+	CLEANUP(metrics_freep) struct metrics *m = metrics_new();
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	metric_set(metrics_summary(m, "a", "A.", "_sum", true), 1500000000);
+	metric_set(metrics_summary(m, "a", "A.", "_count", false), 3);
+	metric_set(metrics_histogram(m, "b", "B.", "_sum"), 2500000000);
+	metric_set(metrics_histogram(m, "b", "B.", "_count"), 4);
+	metric_set(metrics_seconds(m, "c", "C."), 500000000);
+	metrics_print(m, &b);
+	assert_string_equal(b.buf, "# HELP a A.\n# TYPE a summary\na_count 3\na_sum 1.500000000\n"
+				   "# HELP b B.\n# TYPE b histogram\nb_count 4\nb_sum 2.500000000\n"
+				   "# HELP c C.\n# TYPE c gauge\nc 0.500000000\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -96,6 +147,8 @@ int main(void)
 		cmocka_unit_test(test_metrics__prints_families_and_series_in_order),
 		cmocka_unit_test(test_metrics__drops_the_gauges_of_a_label),
 		cmocka_unit_test(test_metrics__the_number_of_series_is_bounded),
+		cmocka_unit_test(test_metrics__a_time_is_printed_as_what_has_passed),
+		cmocka_unit_test(test_metrics__parts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

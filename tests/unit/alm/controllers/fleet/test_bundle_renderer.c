@@ -116,6 +116,7 @@ static const struct {
 	 "the rollout of main.jsonnet: spec.groups[0].steps[0].success[0].prometheus.address: a "
 	 "rollout in the tree asks service://NAMESPACE/NAME:PORT alone"},
 	{NULL, "action: Foo", "the rollout of main.jsonnet: spec.groups[0].steps[0].action: "},
+	{"manifests", "timeout: 1m", "manifests gave a rollout"},
 };
 
 static int scope(void *arg, const struct obj *o)
@@ -154,9 +155,11 @@ static void test_bundle_renderer__a_rollout_of_the_tree(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(rollouts); i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
 		struct error err = ERROR_INIT;
-		const struct bundle_spec spec = {.ns = "default",
-						 .rollout = rollouts[i].ref,
-						 .renderer = {.entrypoint = "main.jsonnet"}};
+		bool manifests = cstr_eq(rollouts[i].ref, "manifests"); /* files have none */
+		const struct bundle_spec spec = {
+			.ns = "default",
+			.rollout = manifests ? NULL : rollouts[i].ref,
+			.renderer = {.entrypoint = manifests ? NULL : "main.jsonnet"}};
 		const struct bundle_scopes scopes = {.fn = scope};
 		const struct unit_options o = {
 			.hub = "h", .bundle = "b", .instance = "files", .digest = {digest, NULL}};
