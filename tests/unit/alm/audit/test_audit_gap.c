@@ -133,6 +133,32 @@ static void test_audit_gap__there_must_be_one(void **state)
 	}
 }
 
+/* Where there never was a log, none is begun: that is no gap. */
+static void test_audit_gap__nothing_follows_on_nothing(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct gap_result r = {0};
+	struct world w = {.n_anchors = 0, .anyway = true};
+	int64_t tables = -1;
+	(void)state;
+	(void)snprintf(dir, sizeof(dir), "/tmp/alm-gap-XXXXXX");
+	assert_non_null(mkdtemp(dir));
+	audit_log_open(&w.log, path_of("alm.db"), NULL);
+	audit_log_close(&w.log);
+	assert_ok(file_remove(path_of("alm.db"), &err), &err);
+	const struct db_config c = {.path = path_of("alm.db"), .layout = DB_LAYOUT};
+	assert_ok(db_open(&c, &w.log.db, &err), &err);
+	assert_int_equal(take_gap(&w, &r, &err), -E_NOTFOUND);
+	assert_non_null(strstr(err.msg, "and nothing remembers one"));
+	assert_ok(db_number(w.log.db, "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'audit%'",
+			    NULL, &tables, &err),
+		  &err);
+	assert_int_equal(tables, 0);
+	gap_result_release(&r);
+	db_close(w.log.db);
+	audit_log_remove(dir);
+}
+
 /* Nobody starts below what a status says: its object goes on with the next number. */
 static void test_audit_gap__the_new_log_goes_on_where_the_objects_are(void **state)
 {
@@ -311,6 +337,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit_gap__there_must_be_one),
+		cmocka_unit_test(test_audit_gap__nothing_follows_on_nothing),
 		cmocka_unit_test(test_audit_gap__the_new_log_goes_on_where_the_objects_are),
 		cmocka_unit_test(test_audit_gap__the_largest_that_is_remembered),
 		cmocka_unit_test(test_audit_gap__a_foreign_note_is_told),

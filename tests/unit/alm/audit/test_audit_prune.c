@@ -491,6 +491,13 @@ static void test_prune__what_is_known_of_each_object_is_told_once(void **state)
 	assert_int_equal(query_state(l.db, &sel, audit_last_seq(l.audit), collect_state, &b, &err),
 			 3);
 	assert_string_equal(b.buf, want);
+	/* what was known at a time that is not in it any more it does not say */
+	int64_t first = audit_first_seq(l.audit);
+	assert_int_equal(query_state(l.db, &sel, first - 1, collect_state, &b, &err), -E_NOTFOUND);
+	assert_non_null(strstr(err.msg, "was pruned: the log begins at"));
+	assert_string_equal(b.buf, want);
+	strbuf_clear(&b);
+	assert_true(query_state(l.db, &sel, first, collect_state, &b, &err) > 0);
 }
 
 /* As kill -9 does: the tables are as the last commit left them, and files as they were. */
