@@ -239,9 +239,12 @@ static int load(struct arena *a, const struct archive_files *files, struct archi
 		return msg_fail(msg, "Chart.yaml file is missing");
 	if (chart_check_meta(a, &c->meta, msg) < 0)
 		return -E_INVALID;
-	*ret = c;
 	int rc = load_charts(a, c, files, budget, profile, depth, msg);
-	return rc == 0 && depth == 0 ? check_api_version(c, profile, true, msg) : rc;
+	if (rc == 0 && depth == 0)
+		rc = check_api_version(c, profile, true, msg);
+	if (rc == 0)
+		*ret = c;
+	return rc;
 }
 /* NOLINTEND(misc-no-recursion) */
 
