@@ -222,14 +222,189 @@ static void test_audit_changes__of_some_objects(void **state)
 	assert_int_equal(changes_read(l.db, &rows[0].sel, 1, 6, refuse, NULL, &err), -E_CANCELLED);
 }
 
+/* --- a model: what objects were at the one row and are at the other --- */
+
+#define WRITES  60
+#define OBJECTS 3
+#define FIELDS  4
+
+struct state {
+	char uid[16];
+	int fields[FIELDS]; /* 0: absent */
+	bool exists;
+};
+
+/* After each write all objects; the log's own row is the first. */
+static struct state states[WRITES + 1][OBJECTS];
+static int64_t last_write[WRITES + 1][OBJECTS]; /* of each object until then */
+static uint64_t random_state;
+
+static int below(int n)
+{
+	random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (int)((random_state >> 33) % (uint64_t)n);
+}
+
+static struct obj *object_of(const struct state *s)
+{
+	struct obj *o = obj_map();
+	for (int i = 0; s->exists && i < FIELDS; i++)
+		if (s->fields[i])
+			obj_set(o, (char[]){(char)('a' + i), 0}, obj_int(s->fields[i]));
+	return o;
+}
+
+static void write_one(int64_t seq)
+{
+	struct error err = ERROR_INIT;
+	const int k = below(OBJECTS);
+	struct state *s = &states[seq - 1][k], was;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	char hex[SHA256_HEX];
+	memcpy(states[seq - 1], states[seq - 2], sizeof(states[0]));
+	memcpy(last_write[seq - 1], last_write[seq - 2], sizeof(last_write[0]));
+	was = *s;
+	if (!s->exists) {
+		s->exists = true;
+		(void)snprintf(s->uid, sizeof(s->uid), "u%" PRId64, seq);
+	} else if (!below(6)) {
+		s->exists = false;
+	}
+	for (int i = 0; i < FIELDS; i++)
+		s->fields[i] = !below(3) ? below(3) : was.exists ? was.fields[i] : 1;
+	const char *verb = !was.exists ? "create" : s->exists ? "update" : "delete";
+	CLEANUP(obj_unrefp) struct obj *before = object_of(&was), *after = object_of(s);
+	obj_set_str(body, "outcome", below(4) ? "Applied" : "Recovered");
+	obj_set_str(body, "verb", verb);
+	json_digest(before, hex);
+	if (was.exists)
+		obj_set_str(body, "before", hex);
+	json_digest(after, hex);
+	if (s->exists)
+		obj_set_str(body, "after", hex);
+	if (was.exists && s->exists)
+		changes_set(body, before, after, a);
+	const char *name = arena_fmt(a, "o%d", k);
+	const struct audit_row row = {
+		.type = "Write",
+		.reason = "Written",
+		.subject = {.kind = "Thing", .ns = "a", .name = name, .uid = s->uid},
+		.body = body};
+	int64_t at;
+	assert_ok(audit_append_now(l.audit, &row, &at, &err), &err);
+	assert_int_equal(at, seq);
+	last_write[seq - 1][k] = seq;
+}
+
+/* The row that made the object of this uid, or ended it. */
+static int64_t turn_of(int k, const char *uid, bool made)
+{
+	for (int64_t seq = 2; seq <= WRITES + 1; seq++) {
+		const struct state *was = &states[seq - 2][k], *is = &states[seq - 1][k];
+		if (made ? !was->exists && is->exists && !strcmp(is->uid, uid)
+			 : was->exists && !is->exists && !strcmp(was->uid, uid))
+			return seq;
+	}
+	return 0;
+}
+
+struct told {
+	int64_t from, to;
+	bool seen[OBJECTS][2]; /* what was there has another in its place: two of one name */
+};
+
+static void check_fields(const struct obj *change, const struct state *was, const struct state *is)
+{
+	const struct obj *fields = obj_get(change, "fields");
+	bool listed[FIELDS] = {false};
+	for (size_t i = 0; i < obj_len(fields); i++) {
+		const struct obj *field = obj_at(fields, i);
+		int k = obj_str(field, "path")[0] - 'a';
+		assert_false(listed[k]);
+		listed[k] = true;
+		assert_int_equal(obj_i64(field, "from", 0), was->fields[k]);
+		assert_int_equal(obj_i64(field, "to", 0), is->fields[k]);
+		/* one that came and went is named, without values */
+		assert_true(was->fields[k] != is->fields[k] || !is->fields[k]);
+	}
+	for (int k = 0; k < FIELDS; k++)
+		if (was->fields[k] != is->fields[k])
+			assert_true(listed[k]);
+}
+
+static int check_change(void *arg, const struct obj *change, struct error *err)
+{
+	struct told *t = arg;
+	const int k = obj_str(change, "name")[1] - '0';
+	const struct state *was = &states[t->from - 1][k], *is = &states[t->to - 1][k];
+	const char *uid = obj_str(change, "uid"), *what = obj_str(change, "change");
+	bool there_before = was->exists && !strcmp(was->uid, uid);
+	bool there_after = is->exists && !strcmp(is->uid, uid);
+	(void)err;
+	assert_true(there_before || there_after); /* what came and went is told to nobody */
+	assert_string_equal(what, !there_before ? "added" : !there_after ? "removed" : "changed");
+	assert_false(t->seen[k][there_after]);
+	t->seen[k][there_after] = true;
+	assert_string_equal(obj_str(change, "kind"), "Thing");
+	assert_string_equal(obj_str(change, "namespace"), "a");
+	if (there_before && there_after) {
+		check_fields(change, was, is);
+		assert_int_equal(obj_i64(change, "seq", 0), last_write[t->to - 1][k]);
+	} else {
+		assert_int_equal(obj_len(obj_get(change, "fields")), 0);
+		assert_int_equal(obj_i64(change, "seq", 0), turn_of(k, uid, there_after));
+	}
+	return 0;
+}
+
+static void check_between(int64_t from, int64_t to)
+{
+	struct error err = ERROR_INIT;
+	struct told t = {.from = from, .to = to};
+	const struct query_selector sel = {0};
+	assert_ok(changes_read(l.db, &sel, from, to, check_change, &t, &err), &err);
+	for (int k = 0; k < OBJECTS; k++) {
+		const struct state *was = &states[from - 1][k], *is = &states[to - 1][k];
+		bool same = was->exists && is->exists && !strcmp(was->uid, is->uid);
+		assert_int_equal(t.seen[k][0], was->exists && !same);
+		if (same)
+			assert_int_equal(t.seen[k][1],
+					 memcmp(was->fields, is->fields, sizeof(is->fields)) != 0);
+		else
+			assert_int_equal(t.seen[k][1], is->exists);
+	}
+}
+
+static void test_audit_changes__are_what_is_different_between_two_rows(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 4; seed++) {
+		random_state = seed;
+		memset(states, 0, sizeof(states));
+		memset(last_write, 0, sizeof(last_write));
+		audit_log_close(&l);
+		audit_log_open(&l, ":memory:", NULL);
+		for (int64_t seq = 2; seq <= WRITES + 1; seq++)
+			write_one(seq);
+		for (int64_t from = 1; from <= WRITES + 1; from += 3)
+			for (int64_t to = from; to <= WRITES + 1; to++)
+				check_between(from, to);
+	}
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(test_audit_changes__##name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(net_of_several),   T(what_came_and_went),
-		T(paths_and_values), T(was_keeps_scalars_of_some_size),
-		T(more_than_a_page), T(of_some_objects),
+		T(net_of_several),
+		T(what_came_and_went),
+		T(paths_and_values),
+		T(was_keeps_scalars_of_some_size),
+		T(more_than_a_page),
+		T(of_some_objects),
+		T(are_what_is_different_between_two_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

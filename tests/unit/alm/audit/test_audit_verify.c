@@ -53,10 +53,24 @@ static bool names_row(int64_t seq)
 	return false;
 }
 
+/* A checkpoint that does not fit accuses all rows up to it: only where none of them is known to be at fault. */
+static void assert_no_row_is_accused_for_another(const char *what)
+{
+	for (size_t i = 0; i < rep->n_findings; i++) {
+		const struct verify_finding *f = &rep->findings[i];
+		if (!cstr_has_prefix(f->text, "rewritten: not what checkpoint"))
+			continue;
+		for (size_t k = 0; k < rep->n_findings; k++)
+			if (k != i && rep->findings[k].seq > 0 && rep->findings[k].seq <= f->to)
+				fail_msg("%s: %s, though %s", what, f->text, rep->findings[k].text);
+	}
+}
+
 static void assert_found(int64_t seq, const char *what)
 {
 	if (verify())
 		fail_msg("%s: not found", what);
+	assert_no_row_is_accused_for_another(what);
 	if (seq && !names_row(seq)) {
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 		verify_print(rep, &b);

@@ -28,8 +28,7 @@ static struct str packed(struct arena *a, const char *name, const struct files *
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): of a test's chart: "NAME[templates...](files...){subcharts...}" */
-static void tell(const struct chart *c,
-		 struct strbuf *b) /* NOLINT(misc-no-recursion): of a test's chart */
+static void tell(const struct chart *c, struct strbuf *b)
 {
 	strbuf_addf(b, "%.*s[", STR_ARG(c->meta.name));
 	for (size_t i = 0; i < c->templates.n; i++)
