@@ -127,7 +127,7 @@ static void emit_need(struct search *x, const struct need *n)
 		arena_fmt(x->a, "%s from %s%s%s", need_text(x, from, n->values, n->resource),
 			  to->name, n->versions ? " " : "", n->versions ? n->versions : "");
 	if (!n_fit) {
-		const char *has = to->n ? search_versions(x, to, others) : "none";
+		const char *has = to->n ? search_named(x, to, others) : "none";
 		unary(x, n->node, n->values, arena_fmt(x->a, "%s, and there is only %s", text, has),
 		      NULL);
 		return;

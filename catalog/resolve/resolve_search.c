@@ -9,14 +9,25 @@
 
 #define NODES_MAX SOLVE_PACKAGES_MAX
 
-const char *search_versions(const struct search *x, const struct node *n, const uint64_t *set)
+static size_t count(const struct node *n, const uint64_t *set)
 {
-	const char *text = n->name;
-	size_t total = 0, said = 0;
+	size_t total = 0;
 	for (size_t v = 1; v <= n->n; v++)
 		total += solve_set_has(set, v);
-	if (total == n->n && total > 1)
+	return total;
+}
+
+const char *search_versions(const struct search *x, const struct node *n, const uint64_t *set)
+{
+	if (n->n > 1 && count(n, set) == n->n)
 		return arena_fmt(x->a, "every version of %s", n->name);
+	return search_named(x, n, set);
+}
+
+const char *search_named(const struct search *x, const struct node *n, const uint64_t *set)
+{
+	const char *text = n->name;
+	size_t total = count(n, set), said = 0;
 	for (size_t v = 1; v <= n->n && said < 3; v++) {
 		if (!solve_set_has(set, v))
 			continue;

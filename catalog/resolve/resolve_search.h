@@ -48,6 +48,8 @@ bool search_serves(const struct node *n, size_t value, const char *resource);
 uint64_t *search_value(struct search *x, size_t node, size_t value);
 /* "web 2.0.0", "web 1.0.0, 1.1.0 and 1.2.0", "every version of web" */
 const char *search_versions(const struct search *x, const struct node *n, const uint64_t *set);
+/* The same, but all of them are named, too: where none of them will do. */
+const char *search_named(const struct search *x, const struct node *n, const uint64_t *set);
 /* text: NULL, "" and "*" are all versions; what is no range is none. */
 bool search_in_range(const struct search *x, const char *text, const struct version *v);
 

@@ -89,10 +89,66 @@ static void test_resolve_deps__the_range_says_who_requires_what(void **state)
 	}
 }
 
+/* Why not: what is said, line by line. A line that follows from two names them, and the last, which has no number, is the end. */
+static const struct {
+	const char *web, *log;
+	const char *lines[6];
+} whys[] = {
+	{DB(", versions: '>=3'"),
+	 NULL,
+	 {"1. web 1.0.0 requires db.x.io/v1 from db >=3, and there is only db 2.0.0 and 1.0.0"}},
+	{"{resource: none.x.io/v1}",
+	 NULL,
+	 {"1. web 1.0.0 requires none.x.io/v1, and no known package provides it (asked: c)"}},
+	{DB(", versions: '<2'") ", {resource: log.x.io/v1, versions: '>=4'}",
+	 DB(", versions: '>=2'"),
+	 {"1. log 4.0.0 requires db.x.io/v1 from db >=2",
+	  "2. web 1.0.0 requires log.x.io/v1 from log >=4",
+	  "3. web 1.0.0 requires db.x.io/v1 from db <2", "4. so (1, 2) web 1.0.0 needs db 2.0.0",
+	  "so (4, 3) web 1.0.0 cannot be installed"}},
+	{DB("") ", {resource: log.x.io/v1, versions: '>=4'}",
+	 "{resource: none.x.io/v1}",
+	 {"1. web 1.0.0 requires log.x.io/v1 from log >=4",
+	  "2. log 4.0.0 requires none.x.io/v1, and no known package provides it (asked: c)",
+	  "so (1, 2) web 1.0.0 cannot be installed"}},
+};
+
+static void test_resolve_deps__why_not_is_told_in_lines(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(whys); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		CLEANUP(index_freep) struct catalog_index *x = index_new("c", 0);
+		const struct catalog_index *const indexes[] = {x};
+		const struct resolve_input in = {
+			.app = "web", .self_ref = "web.x.io", .indexes = indexes, .n_indexes = 1};
+		struct error err = ERROR_INIT;
+		struct resolution r;
+		add(x, "web", "1.0.0", arena_fmt(a, "requires: [%s]\n", whys[i].web));
+		add(x, "log", "4.0.0",
+		    whys[i].log ? arena_fmt(a, "requires: [%s]\n", whys[i].log) : "");
+		add(x, "log", "3.0.0", "");
+		add(x, "db", "1.0.0", "");
+		add(x, "db", "2.0.0", "");
+		assert_ok(index_finish(x, STR_NONE, &err), &err);
+		resolve_run(&in, a, &r);
+		assert_null(r.chosen);
+		const struct candidate *c = &r.candidates[0];
+		assert_string_equal(c->reason, "DependencyUnresolved");
+		for (size_t k = 0; k < c->n_explanation || whys[i].lines[k]; k++) {
+			const char *is = k < c->n_explanation ? c->explanation[k] : NULL;
+			if (!cstr_eq(is, whys[i].lines[k]))
+				fail_msg("row %zu: %s", i, is ? is : "(no more)");
+		}
+		assert_string_equal(c->message, whys[i].lines[0] + strlen("1. "));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_resolve_deps__the_range_says_who_requires_what),
+		cmocka_unit_test(test_resolve_deps__why_not_is_told_in_lines),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
