@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""diff_api.py [--seed N] [--runs N] [--kinds REGEX] URL TOKEN URL TOKEN: generated writes of built-in kinds against two API servers.
+"""diff_api.py [--seed N] [--runs N] [--rich] [--kinds REGEX] URL TOKEN URL TOKEN: generated writes of built-in kinds against two API servers.
 
 The first is a real kube-apiserver, the second ours. Objects of every kind that both serve are changed by the types of the first
 one's OpenAPI (values at the edges, of other types, left out, twice, unknown) and sent as POST, PUT and each type of PATCH, with
-?dryRun=All. Codes, messages, causes, warnings and what would be stored are compared; the differences come out grouped by class,
-most frequent first, each with one example."""
+?dryRun=All (--rich: objects in which most fields stand). Codes, messages, causes, warnings and what would be stored are compared; the
+differences come out grouped by class, most frequent first, each with one example."""
 import argparse
 import collections
 import copy
@@ -19,6 +19,7 @@ import urllib.parse
 
 sys.path.insert(0, __file__.rsplit('/', 1)[0])
 from api_bases import BASES  # noqa: E402
+from api_bases_rich import RICH  # noqa: E402
 
 JSON, MERGE, PATCH, STRATEGIC, APPLY = ('application/json', 'application/merge-patch+json', 'application/json-patch+json',
                                         'application/strategic-merge-patch+json', 'application/apply-patch+yaml')
@@ -231,6 +232,7 @@ EXPLAINED = (
      r'Invalid value: (null|\{.*?\}|\[.*?\]): (?=[a-z`])', 'Invalid value: VALUE: '),
     ('an empty map is shown as one that is not there', r'Unsupported value: (null|\{\}): ', 'Unsupported value: VALUE: '),
     ('a struct is shown as the API names its fields, not as Go does', r'Unsupported value: \{.*?\}: (?=supported)', 'Unsupported value: VALUE: '),
+    ('finalizers that only one of them puts are counted', r'metadata\.finalizers\[\d+\]', 'metadata.finalizers[]'),
     ('no diff of the Go structs follows a refusal', r'(\n@@ [^\n]*(\n[ +-][^\n]*)*)+\n?', ''),
 )
 
@@ -258,7 +260,10 @@ def as_one_run(text):
     """Causes of one field and of its keys that stand side by side, in one order: a Go map has another one each time. Of a request
     without the limit that it needs the limits are told, and of sources of a metric their names."""
     def of(c):
-        field = re.sub(r'\[(?!\d+\])[^]]*\]$', '', c.get('field') or '')
+        field = re.sub(r'(?<=^status\.capacity)\..*|(?<=^status\.allocatable)\..*', '', c.get('field') or '')
+        key = re.search(r'\[([^]]*)\]$', field)
+        if key and (not key[1].isdigit() or ': "%s": ' % key[1] in c.get('message', '')):  # of a map, not of a list
+            field = field[:key.start()]
         if (c.get('message') or '').endswith('Limit must be set for non overcommitable resources'):
             field = re.sub('limits$', 'requests', field)
         if (c.get('message') or '').endswith('must populate the given metric source only'):
@@ -486,6 +491,7 @@ def main():
     p.add_argument('--seed', type=int, default=1)
     p.add_argument('--runs', type=int, default=1000)
     p.add_argument('--kinds', default='')
+    p.add_argument('--rich', action='store_true')
     p.add_argument('--out')
     p.add_argument('servers', nargs=4)
     a = p.parse_args()
@@ -494,7 +500,7 @@ def main():
     types = Types(real)
     gen = Generator(types, r)
     bases = []
-    for path, body in BASES:
+    for path, body in RICH if a.rich else BASES:
         if a.kinds and not re.search(a.kinds, path):
             continue
         parts = path.strip('/').split('/')
@@ -571,10 +577,12 @@ def main():
                 'does not contain declared merge key|list element types are not identical', x[1].get('message') or ''):
             why = 'an item of a strategic merge patch without its key is a fault of the client here'
         why = why or without_some(x, y)
+        if x[0] == 500 and 'unable to find api field in struct RawExtension' in (x[1].get('message') or ''):
+            why = 'a strategic merge patch of raw data looks for its types there'
         if x[0] == 422:
             rest, is_fault = without_reprinting(req, x[1])
             mine = None if y[0] < 300 else (y[1].get('details') or {}).get('causes')
-            if is_fault and (y[0] < 300) == (rest is None) and (rest or None) == (mine or None):
+            if is_fault and (y[0] < 300) == (rest is None) and as_one_run(rest or []) == as_one_run(mine or []):
                 why = 'a PATCH of a ControllerRevision changes the blanks of its data there, which is refused as a change'
         if x[0] == y[0] < 300 and x[2] == y[2] and without_controllers(x[1]) == without_controllers(y[1]):
             why = 'what a controller writes, and finalizers that only one takes away'

@@ -1,24 +1,31 @@
 #!/usr/bin/env python3
-"""diff_api_record.py [--kinds=REGEX] CLASSES.. URL TOKEN URL TOKEN >tests/golden/kube-api/differs.jsonl: of the classes that diff_api.py
+"""diff_api_record.py [--rich] [--kinds=REGEX] CLASSES.. URL TOKEN URL TOKEN >tests/golden/kube-api/differs.jsonl: of the classes that diff_api.py
 --out wrote of an earlier build, the requests that agree now, as lines of a recording; the objects they are about come first. What is
 told of owners is recorded of classes that were about them."""
 import json
 import re
 import sys
 
+rich = sys.argv[1] == '--rich' and bool(sys.argv.pop(1))
 kinds = sys.argv.pop(1)[len('--kinds='):] if sys.argv[1].startswith('--kinds=') else ''
 sys.argv, files, servers = sys.argv[:1] + ['--runs', '0'] + sys.argv[-4:], sys.argv[1:-4], sys.argv[-4:]
 import diff_api as d  # noqa: E402
 
 real, ours = d.Server(*servers[:2]), d.Server(*servers[2:])
 out = []
-for path, body in d.BASES:
+
+
+def header(warning):
+    return '299 - "' + warning + ('""' if warning.endswith('\\') else '"')
+
+
+for path, body in d.BASES + (d.RICH if rich else []):
     if not re.search(kinds, path):
         continue
     body = d.named(path, body)
     other = body if d.is_review(path) else dict(body, metadata=dict(body['metadata'], name=body['metadata']['name'] + '1'))
     told = real.send('POST', path + '?dryRun=All', other)[2]
-    out.append({'method': 'POST', 'path': path, 'body': json.dumps(body), 'type': d.JSON, 'code': 201, 'warnings': ['299 - "' + w + '"' for w in told]})
+    out.append({'method': 'POST', 'path': path, 'body': json.dumps(body), 'type': d.JSON, 'code': 201, 'warnings': [header(w) for w in told]})
 seen = set()
 for f in files:
     for line in open(f):
@@ -33,7 +40,7 @@ for f in files:
         x, y = [(c, json.loads(d.neutral(json.dumps(d.bare(o, c)))), w) for c, o, w in (a, b)]
         if x != y:
             continue
-        row = {'method': q[0], 'path': q[1], 'body': json.dumps(q[2]), 'type': q[3], 'code': a[0], 'warnings': ['299 - "' + w + ('""' if w.endswith('\\') else '"') for w in a[2]]}
+        row = {'method': q[0], 'path': q[1], 'body': json.dumps(q[2]), 'type': q[3], 'code': a[0], 'warnings': [header(w) for w in a[2]]}
         told = a[1].get('message') or ''
         if d.neutral(told) != told or 'errors:' in told:  # drawn there, or in the order of a Go map
             continue
