@@ -110,11 +110,44 @@ static void drop_signals(struct mutation *m, const char *at)
 		obj_set_path(m->after, at, obj_ref(out));
 }
 
+/* Does a volume of the list have the source? */
+static bool is_projected(const struct obj *volumes, const char *field)
+{
+	for (size_t i = 0; i < obj_len(volumes); i++) {
+		const struct obj *list = obj_path(obj_at(volumes, i), "projected.sources");
+		for (size_t k = 0; k < obj_len(list); k++)
+			if (obj_has(obj_at(list, k), field))
+				return true;
+	}
+	return false;
+}
+
+/* Sources of volumes, the same. */
+static void drop_projected(struct mutation *m, const char *at)
+{
+	static const char *const fields[] = {"clusterTrustBundle", "podCertificate"};
+	for (size_t n = 0; n < ARRAY_LEN(fields); n++) {
+		const struct obj *volumes = obj_path(m->after, at);
+		if (!is_projected(volumes, fields[n]) ||
+		    is_projected(obj_path(m->before, at), fields[n]))
+			continue;
+		struct obj *out = obj_copy(volumes);
+		for (size_t i = 0; i < obj_len(out); i++) {
+			struct obj *list = obj_get_mut(obj_get_mut(obj_at_mut(out, i), "projected"),
+						       "sources");
+			for (size_t k = 0; k < obj_len(list); k++)
+				obj_del(obj_at_mut(list, k), fields[n]);
+		}
+		obj_set_path(m->after, at, out);
+	}
+}
+
 static void drop_of_pod(struct mutation *m, const char *spec)
 {
 	if (m->is_status || m->whole || *m->r->subresource)
 		return;
 	drop_new(m, arena_fmt(m->r->arena, "%s.schedulingGroup", spec));
+	drop_projected(m, arena_fmt(m->r->arena, "%s.volumes", spec));
 	drop_signals(m, arena_fmt(m->r->arena, "%s.containers", spec));
 	drop_signals(m, arena_fmt(m->r->arena, "%s.initContainers", spec));
 }
@@ -306,7 +339,7 @@ void admit_claim_late(struct mutation *m)
 	if (m->is_status || m->whole)
 		return;
 	if (!check_is_empty(m->after, "spec.dataSourceRef.namespace") &&
-	    !(m->before && obj_path(m->before, "spec.dataSourceRef.namespace")))
+	    !(m->before && obj_path(m->before, fields[1])))
 		obj_del_path(m->after, fields[1]); /* of a feature that is off */
 	if (source && !claim_has_source(source) && !obj_path(m->after, fields[1]) &&
 	    !(m->before && (obj_path(m->before, fields[0]) || obj_path(m->before, fields[1]))))
@@ -316,8 +349,11 @@ void admit_claim_late(struct mutation *m)
 		const char *ns = obj_str(v, "namespace");
 		bool had = !m->before || !obj_path(m->before, fields[i]) ||
 			   obj_path(m->before, fields[1 - i]); /* a spec stays as it is */
-		if (v && had && !obj_path(m->after, fields[1 - i]) && !(ns && *ns))
-			obj_set_path(m->after, fields[1 - i], obj_copy(v));
+		if (!v || !had || obj_path(m->after, fields[1 - i]) || (ns && *ns))
+			continue;
+		struct obj *copy = obj_copy(v);
+		obj_del(copy, "namespace"); /* which an old one does not have */
+		obj_set_path(m->after, fields[1 - i], copy);
 	}
 	if (!m->head)
 		obj_set_path(m->after, "status.phase", obj_string("Pending"));

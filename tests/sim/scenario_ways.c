@@ -20,11 +20,15 @@
 #define SERVICE    "/api/v1/namespaces/web/services/web"
 #define PLAN(n) \
 	"/api/v1/namespaces/alm-system/secrets/plan.install.0.1.0.web.io.ops.b8c148d3.r" n ".0"
-#define HOOK_FAILED \
-	"{\"status\":{\"failed\":1,\"conditions\":[{\"type\":\"Failed\",\"status\":\"True\"}]}}"
-#define HOOK_DONE                                                                                  \
-	"{\"status\":{\"succeeded\":1,\"conditions\":[{\"type\":\"Complete\",\"status\":\"True\"}" \
-	"]}}"
+/* How a Job has ended, as its controller tells it: with less a server refuses its status. */
+#define MET(type) "{\"type\":\"" type "\",\"status\":\"True\"}"
+#define HOOK_FAILED                                                         \
+	"{\"status\":{\"failed\":1,\"startTime\":\"2026-01-01T00:00:00Z\"," \
+	"\"conditions\":[" MET("FailureTarget") "," MET("Failed") "]}}"
+#define HOOK_DONE                                                              \
+	"{\"status\":{\"succeeded\":1,\"startTime\":\"2026-01-01T00:00:00Z\"," \
+	"\"completionTime\":\"2026-01-01T00:00:00Z\",\"conditions\":[" MET(    \
+		"SuccessCriteriaMet") "," MET("Complete") "]}}"
 #define ADDRESS(list) "{\"status\":{\"loadBalancer\":{\"ingress\":" list "}}}"
 #define CATALOG_BODY                                                                     \
 	"{\"apiVersion\":\"app.coreos.com/v1alpha1\",\"kind\":\"Catalog\",\"metadata\":" \

@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
+#include "alm/apiserver/object_meta.h"
 #include "alm/obj/quantity.h"
 #include "alm/obj/schema/api_same.h"
 
@@ -88,6 +89,43 @@ static void check_data_sources(struct field_errors *e, const char *path, const s
 		check_said_since(e, from, source);
 	}
 	check_sources_agree(e, path, obj_get(spec, fields[0]), obj_get(spec, fields[1]));
+}
+
+/* Is it said? */
+static bool is_said(const struct obj *v)
+{
+	int64_t n = 0;
+	if (obj_type(v) == OBJ_LIST)
+		return obj_len(v);
+	return obj_as_str(v).len || (obj_as_i64(v, &n) && n != 0);
+}
+
+void check_inner_meta(struct field_errors *e, const char *path, const struct obj *m)
+{
+	/* what is not of labels and annotations, as it is told */
+	static const char *const meta[][2] = {
+		{"name", "name"},
+		{"generateName", "generateName"},
+		{"namespace", "namespace"},
+		{"selfLink", "selfLink"},
+		{"uid", "uID"},
+		{"resourceVersion", "resourceVersion"},
+		{"generation", "generation"},
+		{"creationTimestamp", "creationTimestamp"},
+		{"deletionTimestamp", "deletionTimestamp"},
+		{"deletionGracePeriodSeconds", "deletionGracePeriodSeconds"},
+		{"ownerReferences", "ownerReferences"},
+		{"finalizers", "finalizers"},
+		{"managedFields", "managedFields"},
+	};
+	size_t from = e->n;
+	object_meta_check_annotations(obj_get(m, "annotations"),
+				      check_below(e, path, "annotations"), e);
+	check_label_map(e, check_below(e, path, "labels"), obj_get(m, "labels"));
+	for (size_t i = 0; i < ARRAY_LEN(meta); i++)
+		if (is_said(obj_get(m, meta[i][0])))
+			check_forbidden(e, check_below(e, path, meta[i][1]), "cannot be set");
+	check_said_since(e, from, m);
 }
 
 void check_claim_spec(struct field_errors *e, const char *path, const struct obj *spec)

@@ -7,6 +7,8 @@
 
 /* The spec of a claim, or of a template of one. */
 void check_claim_spec(struct field_errors *e, const char *path, const struct obj *spec);
+/* Metadata of what is made from a template: labels and annotations, and nothing else. */
+void check_inner_meta(struct field_errors *e, const char *path, const struct obj *m);
 void check_claim(struct field_errors *e, const struct obj *o);
 void claim_kept(struct field_errors *e, const struct obj *o, const struct obj *before);
 

@@ -115,11 +115,13 @@ static void set_probe(struct obj *container, const char *key)
 		obj_set_str(grpc, "service", "");
 }
 
-static void set_field_ref(struct obj *of, const char *key)
+/* What is told of the Pod or of a container. */
+static void set_told(struct obj *of)
 {
-	struct obj *ref = default_map(default_map(of, key), "fieldRef");
-	if (ref && default_is_absent(obj_get(ref, "apiVersion")))
-		obj_set_str(ref, "apiVersion", "v1");
+	static const struct default_rule rules[] = {{"apiVersion", "\"v1\"", NULL, NULL}, {0}};
+	static const struct default_rule parts[] = {{"divisor", "\"0\"", NULL, NULL}, {0}};
+	defaults_apply(default_map(of, "fieldRef"), rules);
+	defaults_apply(default_map(of, "resourceFieldRef"), parts);
 }
 
 /* Of a pod itself, not of a template: a limit without a request is one. */
@@ -136,6 +138,12 @@ static void set_requests(struct obj *container)
 	}
 }
 
+static void set_pull(struct obj *o, const char *field, const char *image)
+{
+	if (default_is_absent(obj_get(o, field)))
+		obj_set_str(o, field, image_is_latest(image) ? "Always" : "IfNotPresent");
+}
+
 static void set_container(struct obj *c, bool own)
 {
 	static const char *const hooks[] = {"postStart", "preStop"};
@@ -143,9 +151,8 @@ static void set_container(struct obj *c, bool own)
 	if (obj_type(c) != OBJ_MAP)
 		return;
 	defaults_apply(c, container_rules);
-	if (image && default_is_absent(obj_get(c, "imagePullPolicy")))
-		obj_set_str(c, "imagePullPolicy",
-			    image_is_latest(image) ? "Always" : "IfNotPresent");
+	if (image)
+		set_pull(c, "imagePullPolicy", image);
 	struct obj *ports = default_list(c, "ports"), *env = default_list(c, "env");
 	for (size_t i = 0; i < obj_len(ports); i++) {
 		struct obj *port = obj_at_mut(ports, i);
@@ -153,7 +160,7 @@ static void set_container(struct obj *c, bool own)
 			obj_set_str(port, "protocol", "TCP");
 	}
 	for (size_t i = 0; i < obj_len(env); i++)
-		set_field_ref(obj_at_mut(env, i), "valueFrom");
+		set_told(default_map(obj_at_mut(env, i), "valueFrom"));
 	set_probe(c, "livenessProbe");
 	set_probe(c, "readinessProbe");
 	set_probe(c, "startupProbe");
@@ -168,11 +175,8 @@ static void set_container(struct obj *c, bool own)
 static void set_items(struct obj *source)
 {
 	struct obj *items = source ? default_list(source, "items") : NULL;
-	for (size_t i = 0; i < obj_len(items); i++) {
-		struct obj *ref = default_map(obj_at_mut(items, i), "fieldRef");
-		if (ref && default_is_absent(obj_get(ref, "apiVersion")))
-			obj_set_str(ref, "apiVersion", "v1");
-	}
+	for (size_t i = 0; i < obj_len(items); i++)
+		set_told(obj_at_mut(items, i));
 }
 
 static void set_volume(struct obj *v)
@@ -190,6 +194,13 @@ static void set_volume(struct obj *v)
 	struct obj *host = default_map(v, "hostPath"), *projected = default_map(v, "projected");
 	if (host && default_is_absent(obj_get(host, "type")))
 		obj_set_str(host, "type", "");
+	struct obj *made = default_map(default_map(v, "ephemeral"), "volumeClaimTemplate");
+	if (made)
+		defaults_apply(made, claim_rules);
+	struct obj *image = default_map(v, "image");
+	const char *reference = obj_str(image, "reference");
+	if (image)
+		set_pull(image, "pullPolicy", reference ? reference : "");
 	set_items(default_map(v, "downwardAPI"));
 	struct obj *sources = projected ? default_list(projected, "sources") : NULL;
 	for (size_t i = 0; i < obj_len(sources); i++)
@@ -372,6 +383,14 @@ static void set_service(struct obj *o)
 		obj_set_path(o, "spec.externalTrafficPolicy", obj_string("Cluster"));
 	struct obj *spec = default_map(o, "spec"),
 		   *ports = spec ? default_list(spec, "ports") : NULL;
+	struct obj *balancer = default_map(default_map(o, "status"), "loadBalancer");
+	struct obj *given = balancer ? default_list(balancer, "ingress") : NULL;
+	for (size_t i = 0; i < obj_len(given) && cstr_eq(obj_str(spec, "type"), "LoadBalancer");
+	     i++) {
+		const char *ip = obj_str(obj_at(given, i), "ip");
+		if (ip && *ip && default_is_absent(obj_get(obj_at(given, i), "ipMode")))
+			obj_set_str(obj_at_mut(given, i), "ipMode", "VIP");
+	}
 	for (size_t i = 0; i < obj_len(ports); i++) {
 		struct obj *port = obj_at_mut(ports, i);
 		if (obj_type(port) != OBJ_MAP)

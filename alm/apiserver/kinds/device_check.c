@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/claim_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/slice_check.h"
@@ -147,7 +148,7 @@ static struct map *names_of(struct field_errors *e, const struct obj *list)
 	return m;
 }
 
-static void check_claim(struct field_errors *e, const char *path, const struct obj *devices)
+static void check_claimed(struct field_errors *e, const char *path, const struct obj *devices)
 {
 	const struct obj *list = obj_get(devices, "constraints");
 	const char *at = check_below(e, path, "constraints");
@@ -163,7 +164,7 @@ static void check_claim(struct field_errors *e, const char *path, const struct o
 
 void check_device_claim(struct field_errors *e, const struct obj *o)
 {
-	check_claim(e, "spec.devices", obj_path(o, "spec.devices"));
+	check_claimed(e, "spec.devices", obj_path(o, "spec.devices"));
 }
 
 /* --- their status --- */
@@ -284,42 +285,10 @@ void check_device_claim_status(struct field_errors *e, const struct obj *o)
 		check_allocation(e, a, names);
 }
 
-static bool is_set(const struct obj *v)
-{
-	int64_t n = 0;
-	if (obj_type(v) == OBJ_LIST)
-		return obj_len(v);
-	return obj_as_str(v).len || (obj_as_i64(v, &n) && n != 0);
-}
-
 void check_device_template(struct field_errors *e, const struct obj *o)
 {
-	/* what is not of labels and annotations, as it is told */
-	static const char *const meta[][2] = {
-		{"name", "name"},
-		{"generateName", "generateName"},
-		{"namespace", "namespace"},
-		{"selfLink", "selfLink"},
-		{"uid", "uID"},
-		{"resourceVersion", "resourceVersion"},
-		{"generation", "generation"},
-		{"creationTimestamp", "creationTimestamp"},
-		{"deletionTimestamp", "deletionTimestamp"},
-		{"deletionGracePeriodSeconds", "deletionGracePeriodSeconds"},
-		{"ownerReferences", "ownerReferences"},
-		{"finalizers", "finalizers"},
-		{"managedFields", "managedFields"},
-	};
-	const struct obj *m = obj_path(o, "spec.metadata");
-	size_t from = e->n;
-	check_label_map(e, "spec.metadata.labels", obj_get(m, "labels"));
-	object_meta_check_annotations(obj_get(m, "annotations"), "spec.metadata.annotations", e);
-	for (size_t i = 0; i < ARRAY_LEN(meta); i++)
-		if (is_set(obj_get(m, meta[i][0])))
-			check_forbidden(e, check_below(e, "spec.metadata", meta[i][1]),
-					"cannot be set");
-	check_said_since(e, from, m);
-	check_claim(e, "spec.spec.devices", obj_path(o, "spec.spec.devices"));
+	check_inner_meta(e, "spec.metadata", obj_path(o, "spec.metadata"));
+	check_claimed(e, "spec.spec.devices", obj_path(o, "spec.spec.devices"));
 }
 
 /* Without metadata that say nothing, which a template may have or not. */

@@ -8,8 +8,10 @@
 #include "alm/apiserver/kinds/pod_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/loops/cron.h"
+#include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/query/selector.h"
+#include "alm/obj/schema/api_same.h"
 
 #define MANAGER_MAX          63 /* letters of the name of who runs it */
 #define INDEXED_PARALLEL_MAX 100000
@@ -259,6 +261,63 @@ static void kept_where_set(struct field_errors *e, const struct obj *o, const st
 		check_kept(e, path, o, before);
 }
 
+/* A suspended Job without Pods may be placed anew, and given other amounts. */
+static bool is_open(const struct obj *job)
+{
+	return obj_flag(job, "spec.suspend", false) && obj_i64(job, "status.active", 0) == 0 &&
+	       (!obj_path(job, "status.startTime") || condition_is(job, "Suspended", "True"));
+}
+
+/* Of a Pod without what may be other then: containers of one name may ask for more or less. */
+static struct obj *fixed_pod(const struct obj *spec, const struct obj *other)
+{
+	static const char *const may[] = {"nodeSelector", "tolerations", "schedulingGates"};
+	static const char *const lists[] = {"containers", "initContainers"};
+	struct obj *o = obj_copy(spec);
+	for (size_t i = 0; i < ARRAY_LEN(may); i++)
+		obj_del(o, may[i]);
+	obj_del_path(o, "affinity.nodeAffinity");
+	if (!obj_len(obj_get(o, "affinity")))
+		obj_del(o, "affinity");
+	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
+		const struct obj *is = obj_get(spec, lists[k]), *was = obj_get(other, lists[k]);
+		for (size_t i = 0; obj_len(is) == obj_len(was) && i < obj_len(is); i++)
+			if (strcmp(check_text(obj_at(is, i), "name"),
+				   check_text(obj_at(was, i), "name")) == 0)
+				obj_del(obj_at_mut(obj_get_mut(o, lists[k]), i), "resources");
+	}
+	return o;
+}
+
+static void check_template_kept(struct field_errors *e, const struct obj *o,
+				const struct obj *before)
+{
+	static const char at[] = "spec.template", pod_at[] = "spec.template.spec";
+	const struct obj *is = obj_path(o, pod_at), *was = obj_path(before, pod_at);
+	if (!is_open(before)) {
+		if (!api_same(api_type_named("core.v1.PodTemplateSpec"), obj_path(o, at),
+			      obj_path(before, at)))
+			check_invalid(e, at, obj_path(o, at), "field is immutable");
+		return;
+	}
+	CLEANUP(obj_unrefp) struct obj *a = fixed_pod(is, was), *b = fixed_pod(was, is);
+	if (!api_same(api_type_named("core.v1.PodSpec"), a, b))
+		check_invalid(e, pod_at, is, "field is immutable");
+}
+
+/* Of an indexed one they follow how many run at once. */
+static void check_completions_kept(struct field_errors *e, const struct obj *o,
+				   const struct obj *before)
+{
+	static const char at[] = "spec.completions";
+	const struct obj *is = obj_path(o, at), *was = obj_path(before, at);
+	const struct obj *at_once = obj_path(o, "spec.parallelism");
+	if (!cstr_eq(obj_str(o, "spec.completionMode"), "Indexed"))
+		check_kept(e, at, o, before);
+	else if (is && !(was && obj_equal(is, was)) && !(at_once && obj_equal(is, at_once)))
+		check_invalid(e, at, is, "can only be modified in tandem with spec.parallelism");
+}
+
 /* What was stored before there was a default has it now. */
 void job_kept(struct field_errors *e, const struct obj *now, const struct obj *then)
 {
@@ -269,33 +328,9 @@ void job_kept(struct field_errors *e, const struct obj *now, const struct obj *t
 	CLEANUP(obj_unrefp) struct obj *before = obj_copy(then);
 	defaults_set(o, "batch", "jobs");
 	defaults_set(before, "batch", "jobs");
-	bool indexed = cstr_eq(obj_str(o, "spec.completionMode"), "Indexed");
-	if (!indexed) /* an indexed one is elastic */
-		kept_where_set(e, o, before, "spec.completions");
+	check_completions_kept(e, o, before);
 	kept_where_set(e, o, before, "spec.selector");
-	if (!obj_flag(before, "spec.suspend", false)) /* a suspended one may be placed anew */
-		kept_where_set(e, o, before, "spec.template");
+	check_template_kept(e, o, before);
 	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
 		check_kept(e, fixed[i], o, before);
-}
-
-static void check_grows(struct field_errors *e, const char *field, const struct obj *now,
-			const struct obj *then)
-{
-	const char *path = check_below(e, "status", field);
-	if (obj_i64(now, path, 0) < obj_i64(then, path, 0))
-		field_errors_add(e, FIELD_INVALID, path,
-				 "Invalid value: %lld: cannot decrease the %s counter",
-				 (long long)obj_i64(now, path, 0), field);
-}
-
-/* An indexed one may be scaled down with its parallelism. */
-void job_status_kept(struct field_errors *e, const struct obj *now, const struct obj *then)
-{
-	const struct obj *completions = obj_path(now, "spec.completions");
-	const struct obj *at_once = obj_path(now, "spec.parallelism");
-	check_grows(e, "failed", now, then);
-	if (!cstr_eq(obj_str(now, "spec.completionMode"), "Indexed") || !completions || !at_once ||
-	    !obj_equal(completions, at_once))
-		check_grows(e, "succeeded", now, then);
 }

@@ -9,7 +9,8 @@ void check_job(struct field_errors *e, const struct obj *o);
 void check_cron_job(struct field_errors *e, const struct obj *o);
 /* What of a Job stays as it was made. */
 void job_kept(struct field_errors *e, const struct obj *now, const struct obj *then);
-/* And of its status: Pods that ended stay so. */
+void check_job_status(struct field_errors *e, const struct obj *o);
+/* And of its status: Pods that ended stay so, and so does a Job. */
 void job_status_kept(struct field_errors *e, const struct obj *now, const struct obj *then);
 /* What a Pod that failed, or succeeded, means for its Job, of whose spec at path. */
 void job_check_policies(struct field_errors *e, const char *path, const struct obj *spec);

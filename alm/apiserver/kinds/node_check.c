@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/resource_quota.h"
 
 #define CIDRS "spec.podCIDRs"
 
@@ -113,7 +114,7 @@ static bool is_feature(const char *name)
 	return true;
 }
 
-void check_features(struct field_errors *e, const struct obj *o)
+static void check_features(struct field_errors *e, const struct obj *o)
 {
 	static const char path[] = "status.declaredFeatures";
 	const struct obj *list = obj_path(o, path);
@@ -183,4 +184,18 @@ void runtime_class_kept(struct field_errors *e, const struct obj *o, const struc
 {
 	if (strcmp(check_text(o, "handler"), check_text(before, "handler")) != 0)
 		check_invalid_text(e, "handler", check_text(o, "handler"), "field is immutable");
+}
+
+void check_node_status(struct field_errors *e, const struct obj *o)
+{
+	static const char *const fields[] = {"status.capacity", "status.allocatable"};
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const struct obj *amounts = obj_path(o, fields[i]);
+		size_t from = e->n;
+		OBJ_EACH (it, amounts)
+			quota_check_amount(e, check_below(e, fields[i], it.key), it.key,
+					   obj_as_string(it.value));
+		check_said_since(e, from, amounts);
+	}
+	check_features(e, o);
 }

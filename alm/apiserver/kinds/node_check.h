@@ -7,7 +7,7 @@
 
 void check_node(struct field_errors *e, const struct obj *o);
 /* Of its status. */
-void check_features(struct field_errors *e, const struct obj *o);
+void check_node_status(struct field_errors *e, const struct obj *o);
 void check_runtime_class(struct field_errors *e, const struct obj *o);
 
 void node_kept(struct field_errors *e, const struct obj *o, const struct obj *before);

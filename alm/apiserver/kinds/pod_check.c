@@ -40,35 +40,40 @@ static void check_name(struct field_errors *e, const char *path, const struct ob
 		check_named(e, field, NAME_DNS_LABEL, name);
 }
 
-/* --- volumes --- */
-
-/* They are volumes before the others. */
-static void check_claims(const struct volumes *v)
+/* They are volumes before the others, and instead of those of their names. How many they are. */
+static size_t check_claims(const struct volumes *v, struct map *claimed)
 {
+	size_t n = 0;
 	for (size_t i = 0; i < obj_len(v->claims); i++) {
-		const char *path = at(v->e, v->path, "volumes", i);
-		const char *name = obj_str(obj_at(v->claims, i), "metadata.name");
+		const char *name = check_text(obj_at(v->claims, i), "metadata.name");
+		if (check_again(claimed, name))
+			continue;
+		const char *path = at(v->e, v->path, "volumes", n++);
 		size_t before = v->e->n;
-		if (name && *name)
-			check_named(v->e, check_below(v->e, path, "name"), NAME_DNS_LABEL, name);
-		if (name && v->e->n == before)
+		check_name_rule(v->e, check_below(v->e, path, "name"), NAME_DNS_LABEL, name);
+		if (v->e->n == before)
 			(void)map_set(v->good, name, NULL);
-		if (name && *name)
+		if (*name)
 			continue;
 		check_required(v->e, check_below(v->e, path, "persistentVolumeClaim.claimName"),
 			       NULL);
 		check_required(v->e, check_below(v->e, path, "name"), NULL);
 	}
+	return n;
 }
 
 /* What is told of one is told of its name, too, and then it has none. */
 static void check_volumes(struct volumes *v)
 {
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	CLEANUP(map_freep) struct map *claimed = map_new(NULL);
+	size_t n = check_claims(v, claimed);
 	for (size_t i = 0; i < obj_len(v->list); i++) {
 		const struct obj *o = obj_at(v->list, i);
-		const char *path = at(v->e, v->path, "volumes", obj_len(v->claims) + i);
 		const char *name = check_text(o, "name");
+		if (map_has(claimed, name))
+			continue;
+		const char *path = at(v->e, v->path, "volumes", n++);
 		size_t before = v->e->n;
 		pod_check_source(v->e, path, o);
 		check_name(v->e, path, o);
@@ -362,7 +367,7 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 	check_aliases(e, path, obj_get(spec, "hostAliases"));
 	rule_check_part(e, "last", path, spec);
 	check_overhead(e, check_below(e, path, "overhead"), obj_get(spec, "overhead"));
-	rule_check_part(e, "system", path, spec);
+	pod_check_system(e, path, spec);
 	pod_check_files(e, path, spec);
 }
 
@@ -455,7 +460,6 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 		.list = obj_get(spec, "volumes"), .claims = claims, .e = e, .path = path};
 	CLEANUP(map_freep) struct map *good = v.good = map_new(NULL);
 	CLEANUP(map_freep) struct map *names = map_new(NULL);
-	check_claims(&v);
 	check_volumes(&v);
 	v.devices = obj_get(spec, "resourceClaims");
 	v.grace = obj_i64(spec, "terminationGracePeriodSeconds", 30);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/obj/quantity.h"
 
 #define CLAIMS_SHOWN 64
 
@@ -104,6 +105,38 @@ static void check_field_ref(struct field_errors *e, const char *path, const stru
 					     field));
 }
 
+/* In which parts it is told. */
+static void check_divisor(struct field_errors *e, const char *path, const struct obj *ref)
+{
+	static const char *const of_cpu[] = {"1m", "1", NULL};
+	static const char *const of_bytes[] = {"1",   "1k",  "1M",  "1G",  "1T",  "1P",  "1E",
+					       "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei", NULL};
+	static const char all[] = "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei";
+	static const struct {
+		const char *name, *called;
+	} parts[] = {{"cpu", "cpu resource"},
+		     {"memory", "memory resource"},
+		     {"ephemeral-storage", "local ephemeral storage resource"},
+		     {"hugepages-", "hugepages resource"}};
+	const char *is = check_text(ref, "resource"), *dot = strchr(is, '.');
+	const char *divisor = check_text(ref, "divisor");
+	struct quantity q;
+	if (!dot || !quantity_read(str_of(divisor), &q) || q.nanos == 0)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		bool huge = i == ARRAY_LEN(parts) - 1;
+		if (huge ? !cstr_has_prefix(dot + 1, parts[i].name)
+			 : strcmp(dot + 1, parts[i].name) != 0)
+			continue;
+		if (!cstr_in(divisor, i ? of_bytes : of_cpu))
+			check_invalid_text(e, check_below(e, path, "divisor"), is,
+					   arena_fmt(e->arena,
+						     "only divisor's values %s are supported with "
+						     "the %s",
+						     i ? all : "1m and 1", parts[i].called));
+	}
+}
+
 static void check_resource_ref(struct field_errors *e, const char *path, const struct obj *ref)
 {
 	static const char *const known[] = {"limits.cpu",
@@ -117,6 +150,7 @@ static void check_resource_ref(struct field_errors *e, const char *path, const s
 	if (!cstr_has_prefix(is, "limits.hugepages-") &&
 	    !cstr_has_prefix(is, "requests.hugepages-"))
 		check_one_of_or_empty(e, check_below(e, path, "resource"), is, known);
+	check_divisor(e, path, ref);
 }
 
 void pod_check_file_ref(struct field_errors *e, const char *path, const struct obj *file)

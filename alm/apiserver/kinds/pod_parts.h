@@ -38,10 +38,14 @@ void pod_check_resources(struct field_errors *e, const char *path, const struct 
 void pod_check_whole(struct field_errors *e, const char *path, const struct obj *spec);
 /* What processes, users and the name have of the host. */
 void pod_check_host(struct field_errors *e, const char *path, const struct obj *spec);
+/* Its operating system, and what that does not have. */
+void pod_check_system(struct field_errors *e, const char *path, const struct obj *spec);
 /* Nothing of a volume is mounted for a container that comes later. */
 void pod_check_ephemeral_mounts(struct field_errors *e, const char *path, const struct obj *c);
 /* What of the Pod gets devices. */
 void pod_check_claims(struct field_errors *e, const char *path, const struct obj *list);
+/* What its status tells of containers. */
+void pod_check_status(struct field_errors *e, const struct obj *o);
 /* The claim in its status that was made for resources by their names. */
 void pod_check_extended_claim(struct field_errors *e, const struct obj *o);
 

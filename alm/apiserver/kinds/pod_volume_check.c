@@ -331,8 +331,10 @@ static void check_made(struct field_errors *e, const char *path, const struct ob
 {
 	const struct obj *t = obj_get(o, "volumeClaimTemplate");
 	const char *at = check_below(e, path, "volumeClaimTemplate");
-	if (obj_has(o, "volumeClaimTemplate"))
-		check_claim_spec(e, check_below(e, at, "spec"), obj_get(t, "spec"));
+	if (!t)
+		return;
+	check_inner_meta(e, check_below(e, at, "metadata"), obj_get(t, "metadata"));
+	check_claim_spec(e, check_below(e, at, "spec"), obj_get(t, "spec"));
 }
 
 static void check_storage_names(struct field_errors *e, const char *path, const struct obj *o)
@@ -403,10 +405,23 @@ static void check_form(struct field_errors *e, const char *path, const char *sou
 		check_required(e, check_below(e, path, "secretRef.name"), NULL);
 }
 
+/* Of an image a template may say later which. */
+static void check_image(struct field_errors *e, const char *path, const struct obj *o)
+{
+	static const char *const policies[] = {"Always", "IfNotPresent", "Never", NULL};
+	if (cstr_has_prefix(path, "spec.volumes[") && check_is_empty(o, "reference"))
+		check_required(e, check_below(e, path, "reference"), NULL);
+	if (obj_has(o, "pullPolicy"))
+		field_errors_one_of(e, check_below(e, path, "pullPolicy"),
+				    check_text(o, "pullPolicy"), policies);
+}
+
 static void check_source(struct field_errors *e, const char *path, const char *source,
 			 const struct obj *o)
 {
 	size_t from = e->n;
+	if (strcmp(source, "image") == 0)
+		check_image(e, path, o);
 	for (size_t i = 0; i < ARRAY_LEN(needs); i++)
 		for (size_t k = 0; k < ARRAY_LEN(needs[i].fields) && needs[i].fields[k] &&
 				   strcmp(needs[i].source, source) == 0;

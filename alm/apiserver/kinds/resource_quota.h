@@ -31,6 +31,9 @@ const char *quota_unstated(const struct obj *quota, const struct obj *pod, struc
 bool quota_is_measured(const char *name);
 
 /* What is wrong with the quota itself, and with a change of it (resource_quota_check.c). */
+/* An amount of that name, which is not below zero, and whole where parts of it are nothing. */
+void quota_check_amount(struct field_errors *e, const char *path, const char *name,
+			const char *text);
 void quota_check_status(struct field_errors *e, const struct obj *quota);
 void quota_check_spec(struct field_errors *e, const struct obj *quota);
 void quota_check_kept(struct field_errors *e, const struct obj *quota, const struct obj *before);

@@ -31,8 +31,8 @@ static bool is_whole(const char *name)
 	       !cstr_has_prefix(name, "requests.") && !name_fault(NAME_QUALIFIED, str_of(name));
 }
 
-static void check_amount(struct field_errors *e, const char *path, const char *name,
-			 const char *text)
+void quota_check_amount(struct field_errors *e, const char *path, const char *name,
+			const char *text)
 {
 	struct quantity q;
 	if (!text || !quantity_read(str_of(text), &q))
@@ -177,7 +177,7 @@ void quota_check_spec(struct field_errors *e, const struct obj *quota)
 	OBJ_EACH (it, hard) {
 		const char *path = arena_fmt(e->arena, "spec.hard[%s]", it.key);
 		check_name(e, path, it.key);
-		check_amount(e, path, it.key, obj_as_string(it.value));
+		quota_check_amount(e, path, it.key, obj_as_string(it.value));
 	}
 	check_scopes(e, quota);
 	check_selector(e, quota);
@@ -190,7 +190,7 @@ void quota_check_status(struct field_errors *e, const struct obj *quota)
 		OBJ_EACH (it, obj_path(quota, fields[i])) {
 			const char *path = arena_fmt(e->arena, "%s[%s]", fields[i], it.key);
 			check_name(e, path, it.key);
-			check_amount(e, path, it.key, obj_as_string(it.value));
+			quota_check_amount(e, path, it.key, obj_as_string(it.value));
 		}
 }
 

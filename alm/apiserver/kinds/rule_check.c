@@ -64,7 +64,6 @@ static const struct field_rule {
 	{"deployments.apps", "spec.minReadySeconds", COUNT, NULL},
 	{"deployments.apps", "spec.revisionHistoryLimit", COUNT, NULL},
 	{"deployments.apps", "spec.progressDeadlineSeconds", COUNT, NULL},
-	{"replicasets.apps", "spec.minReadySeconds", COUNT, NULL},
 	{"ingresses.networking.k8s.io", "spec.tls[].secretName", SUBDOMAIN, NULL},
 	{"ingresses.networking.k8s.io", "spec.ingressClassName", SUBDOMAIN, NULL},
 	{"apiservices.apiregistration.k8s.io", "status.conditions[].status", SAID, "True False Unknown"},

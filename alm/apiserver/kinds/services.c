@@ -285,7 +285,7 @@ static void follow(struct obj *o, struct obj *spec, const struct obj *before)
 						  "loadBalancerClass", "healthCheckNodePort", NULL};
 	const struct obj *old = obj_get(before, "spec");
 	const char *ip = obj_str(spec, "clusterIP");
-	if (services_has_address(before) && !services_has_address(o))
+	if (services_has_address(before) && is_type(o, "ExternalName"))
 		drop_all(spec, old, of_address);
 	if (services_has_address(before) && services_has_address(o)) {
 		if (!ip || !*ip) {
@@ -313,6 +313,7 @@ static void follow(struct obj *o, struct obj *spec, const struct obj *before)
 
 void services_allocate(const struct store_table *services, struct obj *o, const struct obj *before)
 {
+	static const char *const traffic[] = {"Cluster", "Local", NULL};
 	struct obj *spec = obj_get_mut(o, "spec");
 	if (obj_type(spec) != OBJ_MAP)
 		return;
@@ -334,6 +335,9 @@ void services_allocate(const struct store_table *services, struct obj *o, const 
 	}
 	if (services_has_node_ports(o))
 		allocate_ports(services, spec, hash_of(o));
+	if (is_type(o, "ExternalName") && cstr_in(obj_str(spec, "internalTrafficPolicy"), traffic))
+		obj_del(spec,
+			"internalTrafficPolicy"); /* it is not shown, and another one refused */
 	if (!obj_path(o, "status.loadBalancer"))
 		obj_set_path(o, "status.loadBalancer", obj_map());
 }

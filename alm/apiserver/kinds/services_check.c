@@ -275,6 +275,7 @@ static void check_kept_address(const struct check *c)
 
 static void check_headless(const struct check *c)
 {
+	static const char *const families[] = {"ipFamilies", "ipFamilyPolicy"};
 	if (cstr_eq(obj_str(c->spec, "clusterIP"), "None") && services_has_node_ports(c->o))
 		field_errors_add(
 			c->e, FIELD_INVALID, "spec.clusterIPs[0]",
@@ -284,6 +285,12 @@ static void check_headless(const struct check *c)
 	    (obj_has(c->spec, "clusterIP") || obj_len(obj_get(c->spec, "clusterIPs"))))
 		field_errors_add(c->e, FIELD_FORBIDDEN, "spec.clusterIPs",
 				 "Forbidden: may not be set for ExternalName services");
+	for (size_t i = 0; i < ARRAY_LEN(families); i++)
+		if (cstr_eq(obj_str(c->spec, "type"), "ExternalName") &&
+		    obj_has(c->spec, families[i]) &&
+		    (i > 0 || obj_len(obj_get(c->spec, families[i]))))
+			check_forbidden(c->e, check_below(c->e, "spec", families[i]),
+					"may not be set for ExternalName services");
 }
 
 static void check_external_name(const struct check *c)
@@ -363,7 +370,9 @@ static void check_balancer(const struct check *c)
 	static const char ranges[] = "spec.LoadBalancerSourceRanges"; /* sic */
 	bool balances = cstr_eq(obj_str(c->spec, "type"), "LoadBalancer");
 	const struct obj *list = new_field(c, "loadBalancerSourceRanges");
-	if (obj_len(list) && !balances)
+	bool balanced = cstr_eq(obj_str(c->before, "spec.type"), "LoadBalancer");
+	if (obj_len(obj_get(c->spec, "loadBalancerSourceRanges")) && !balances &&
+	    (list || balanced))
 		check_forbidden(c->e, ranges, only);
 	for (size_t i = 0; i < obj_len(list); i++) {
 		struct str text = str_trim(obj_as_str(obj_at(list, i)));

@@ -222,13 +222,22 @@ static void check_pod(struct field_errors *e, const struct obj *o)
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
 		const struct obj *c = obj_at(list, i);
+		const char *at = check_at(e, "status.conditions", i);
 		size_t from = e->n;
-		check_qualified(e, arena_fmt(e->arena, "status.conditions[%zu].Type", i), /* sic */
-				check_text(c, "type"));
+		if (obj_i64(c, "observedGeneration", 0) < 0)
+			check_invalid(e, check_below(e, at, "observedGeneration"),
+				      obj_get(c, "observedGeneration"),
+				      "must be a non-negative integer");
+		check_qualified(e, check_below(e, at, "Type"), check_text(c, "type")); /* sic */
 		check_said_since(e, from, c);
 	}
+	size_t from = e->n;
 	check_name_rule(e, "status.nominatedNodeName", NAME_DNS_SUBDOMAIN,
 			check_text(status, "nominatedNodeName"));
+	if (!check_is_empty(status, "nominatedNodeName") && !check_is_empty(o, "spec.nodeName"))
+		check_forbidden(e, "status.nominatedNodeName",
+				"may not be set on pods that are already bound to a node");
+	check_said_since(e, from, obj_get(status, "nominatedNodeName"));
 	if (obj_i64(status, "observedGeneration", 0) < 0)
 		check_invalid(e, "status.observedGeneration", obj_get(status, "observedGeneration"),
 			      "must be a non-negative integer");
@@ -248,7 +257,7 @@ static void check_pod(struct field_errors *e, const struct obj *o)
 				check_text(obj_at(claims, i), "resourceClaimName"));
 	}
 	pod_check_extended_claim(e, o);
-	size_t from = e->n;
+	from = e->n;
 	list = obj_get(status, "podIPs");
 	check_addresses(e, "status.podIPs", list);
 	check_said_since(e, from, list);
@@ -260,64 +269,7 @@ static void check_pod(struct field_errors *e, const struct obj *o)
 				   "must be equal to `hostIP`");
 	check_addresses(e, "status.hostIPs", list);
 	check_said_since(e, from, list);
-}
-
-/* --- Jobs --- */
-
-static void check_indexes(struct field_errors *e, const char *path, const char *field,
-			  const struct obj *v, const struct obj *completions)
-{
-	int64_t n = 0, total;
-	const char *fault = v && obj_as_string(v) && obj_as_i64(completions, &n)
-				    ? job_indexes_fault(e, obj_as_string(v), n, &total)
-				    : NULL;
-	size_t from = e->n;
-	if (fault)
-		check_invalid(e, path, v,
-			      arena_fmt(e->arena, "error parsing %s: %s", field, fault));
-	check_said_since(e, from, v);
-}
-
-static void check_job_status(struct field_errors *e, const struct obj *o)
-{
-	static const char *const counts[] = {"active", "succeeded", "failed", "ready",
-					     "terminating"};
-	const struct obj *status = obj_get(o, "status"), *done = obj_get(status, "completionTime");
-	const struct obj *indexes = obj_get(status, "completedIndexes");
-	const struct obj *failed = obj_get(status, "failedIndexes");
-	const struct obj *ready = obj_get(status, "ready");
-	const struct obj *most = obj_path(o, "spec.completions");
-	size_t from;
-	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
-		const struct obj *n = obj_get(status, counts[i]);
-		from = e->n;
-		check_at_least(e, check_below(e, "status", counts[i]), n, 0);
-		check_said_since(e, from, n);
-	}
-	from = e->n;
-	if (done && !condition_is(o, "Complete", "True"))
-		check_invalid(e, "status.completionTime", done,
-			      "cannot set completionTime when there is no Complete=True condition");
-	check_said_since(e, from, done);
-	check_indexes(e, "status.completedIndexes", "completedIndexes", indexes, most);
-	if (obj_path(o, "spec.backoffLimitPerIndex"))
-		check_indexes(e, "status.failedIndexes", "failedIndexes", failed, most);
-	from = e->n;
-	if (obj_as_str(indexes).len && strcmp(check_text(o, "spec.completionMode"), "Indexed") != 0)
-		check_invalid(e, "status.completedIndexes", indexes,
-			      "cannot set non-empty completedIndexes when non-indexed completion "
-			      "mode");
-	check_said_since(e, from, indexes);
-	from = e->n;
-	if (failed && !obj_path(o, "spec.backoffLimitPerIndex"))
-		check_invalid(
-			e, "status.failedIndexes", failed,
-			"cannot set non-null failedIndexes when backoffLimitPerIndex is null");
-	check_said_since(e, from, failed);
-	from = e->n;
-	if (ready && obj_i64(status, "ready", 0) > obj_i64(status, "active", 0))
-		check_invalid(e, "status.ready", ready, "cannot set more ready pods than active");
-	check_said_since(e, from, ready);
+	pod_check_status(e, o);
 }
 
 /* --- claims --- */
@@ -376,6 +328,26 @@ static void check_claim_status(struct field_errors *e, const struct obj *o)
 
 /* --- all of them --- */
 
+/* Where a balancer is reached. */
+static void check_ingress(struct field_errors *e, const char *path, const struct obj *in)
+{
+	static const char *const all[] = {"Proxy", "VIP", NULL};
+	const char *ip = check_text(in, "ip"), *host = check_text(in, "hostname");
+	const char *mode_at = check_below(e, path, "ipMode");
+	const char *host_at = check_below(e, path, "hostname");
+	size_t from = e->n;
+	if (*ip)
+		check_ip(e, check_below(e, path, "ip"), ip, false);
+	if (obj_has(in, "ipMode") && !*ip)
+		check_forbidden(e, mode_at, "may not be specified when `ip` is not set");
+	else if (obj_has(in, "ipMode"))
+		field_errors_one_of(e, mode_at, check_text(in, "ipMode"), all);
+	check_name_rule(e, host_at, NAME_DNS_SUBDOMAIN, host);
+	if (*host && address_is_ip(host))
+		check_invalid_text(e, host_at, host, "must be a DNS name, not an IP address");
+	check_said_since(e, from, in);
+}
+
 static void check_service(struct field_errors *e, const struct obj *o)
 {
 	static const char path[] = "status.loadBalancer.ingress";
@@ -385,13 +357,8 @@ static void check_service(struct field_errors *e, const struct obj *o)
 		check_said_of(e, list);
 		return;
 	}
-	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
-		const char *at = check_below(e, check_at(e, path, i), "ip");
-		size_t from = e->n;
-		if (!check_is_empty(obj_at(list, i), "ip"))
-			check_ip(e, at, check_text(obj_at(list, i), "ip"), false);
-		check_said_since(e, from, obj_get(obj_at(list, i), "ip"));
-	}
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
+		check_ingress(e, check_at(e, path, i), obj_at(list, i));
 }
 
 static const struct {
@@ -400,7 +367,7 @@ static const struct {
 } kinds[] = {
 	{"flowschemas.flowcontrol.apiserver.k8s.io", check_types},
 	{"jobs.batch", check_job_status},
-	{"nodes.", check_features},
+	{"nodes.", check_node_status},
 	{"persistentvolumeclaims.", check_claim_status},
 	{"poddisruptionbudgets.policy", check_all},
 	{"pods.", check_pod},

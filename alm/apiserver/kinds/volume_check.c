@@ -58,7 +58,7 @@ static void check_sources(struct field_errors *e, const char *at, const struct o
 							    : sources[i]),
 					"may not specify more than 1 volume type");
 		if (n == 0 && strcmp(sources[i], "local") == 0 &&
-		    (!name || !obj_path(spec, "nodeAffinity.required.nodeSelectorTerms")))
+		    (!name || !obj_has(spec, "nodeAffinity")))
 			check_required(e, check_below(e, at, "nodeAffinity"),
 				       "Local volume requires node affinity");
 		n++;

@@ -293,10 +293,11 @@ static void warn_of_devices(struct field_errors *w, const struct obj *o, const s
 				   check_quoted(w, driver)));
 }
 
-static void warn_of_new(struct field_errors *w, const struct obj *o, const struct obj *before)
+/* Of an update what was there is told, as if it came now. */
+static void warn_of_replication(struct field_errors *w, const struct obj *o,
+				const struct obj *before)
 {
-	if (!before)
-		warn_of_workload(w, o, NULL);
+	warn_of_workload(w, before ? before : o, before ? o : NULL); /* sic */
 }
 
 /* clang-format off */
@@ -309,7 +310,7 @@ static const struct {
 	{"",      "persistentvolumes",      warn_of_volume},
 	{"",      "pods",                   warn_of_own_pod},
 	{"",      "podtemplates",           warn_of_template},
-	{"",      "replicationcontrollers", warn_of_new},
+	{"",      "replicationcontrollers", warn_of_replication},
 	{"",      "services",               warn_of_service},
 	{"apiextensions.k8s.io", "customresourcedefinitions", warn_of_definition},
 	{"apps",  "daemonsets",             warn_of_daemons},

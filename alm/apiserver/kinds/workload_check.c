@@ -170,6 +170,9 @@ void check_deployment(struct field_errors *e, const struct obj *o)
 void check_replica_set(struct field_errors *e, const struct obj *o)
 {
 	at_least_zero(e, o, "spec.replicas");
+	size_t from = e->n;
+	at_least_zero(e, o, "spec.minReadySeconds");
+	check_said_since(e, from, obj_path(o, "spec.minReadySeconds"));
 	if (check_selector(e, o, "deployment")) /* sic */
 		check_template(e, o, "ReplicaSet");
 }

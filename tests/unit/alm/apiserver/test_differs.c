@@ -31,6 +31,13 @@ static void test_differs__of_workloads(void **state)
 	replay("tests/golden/kube-api/differs_core.jsonl", 100, NULL);
 }
 
+/* Of those in which most fields stand, and of their statuses. */
+static void test_differs__of_rich_workloads(void **state)
+{
+	(void)state;
+	replay("tests/golden/kube-api/differs_rich.jsonl", 150, NULL);
+}
+
 /* What was stored before its schema was changed may stay as it is. */
 static void test_differs__a_stricter_schema(void **state)
 {
@@ -89,6 +96,7 @@ int main(void)
 		cmocka_unit_test(test_differs__who_asks_for_a_certificate),
 		cmocka_unit_test(test_differs__answers_are_those_of_a_real_server),
 		cmocka_unit_test(test_differs__of_workloads),
+		cmocka_unit_test(test_differs__of_rich_workloads),
 		cmocka_unit_test(test_differs__a_long_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
