@@ -47,7 +47,7 @@ struct anchor {
 /* Consumes the targets. Files have been compared with the log by audit_open() already. */
 struct anchors *anchors_new(struct audit *a, struct loop *l, struct db *d, struct anchor **targets,
 			    size_t n);
-/* Before audit_close(): what is left to say is said while the log closes; frees itself after it. */
+/* After audit_close(): while the log closes, places hear of its last checkpoint. */
 void anchors_free(struct anchors *s);
 DEFINE_FREEP(anchors)
 /* Calls fn once when every place has said what it remembers, or could not be asked. */

@@ -5,6 +5,7 @@
 
 #include "alm/engine/chain.h"
 #include "tests/lib/audit_log.h"
+#include "tests/lib/db_failing.h"
 
 static const struct chain_rule rules[] = {{"", "AppType", "%s"}, {0}};
 
@@ -146,6 +147,123 @@ static void test_chain__a_write_that_changed_nothing_names_nobody(void **state)
 	audit_log_close(&l);
 }
 
+/* --- a log that cannot be read --- */
+
+static struct obj *last_row(struct audit_log *l)
+{
+	return chain_last_row(l->audit, l->db, "Write", "InstallStrategy", "install", true);
+}
+
+static struct obj *last_reason(struct audit_log *l)
+{
+	return chain_last_reason(l->audit, l->db, "Write", "Updated", "InstallStrategy", "install");
+}
+
+static struct obj *last_observed(struct audit_log *l)
+{
+	return chain_last_observed(l->audit, l->db, "ConfigMap", "n", "c");
+}
+
+static struct obj *last_write(struct audit_log *l)
+{
+	const struct audit_subject about = {
+		.kind = "InstallStrategy", .name = "install", .uid = "u"};
+	return chain_last_write(l->audit, l->db, &about, "/spec/approved");
+}
+
+static void add_name(void *arg, const char *ns, const char *name)
+{
+	obj_append(arg, obj_stringf("%s/%s", ns, name));
+}
+
+static struct obj *each_observed(struct audit_log *l)
+{
+	struct obj *names = obj_list();
+	chain_each_observed(l->audit, l->db, "ConfigMap", add_name, names);
+	return names;
+}
+
+static struct obj *key_and_head(struct audit_log *l)
+{
+	const struct audit_subject about = {
+		.kind = "ConfigMap", .ns = "n", .name = "c", .uid = "c"};
+	struct chain *c = chain_new(l->audit, l->db, rules);
+	struct obj *both = obj_list();
+	const char *key = chain_key(c, "Observe", &about);
+	if (*key)
+		obj_append(both, obj_string(key));
+	if (chain_head(c, "etcd"))
+		obj_append(both, obj_int(chain_head(c, "etcd")));
+	chain_free(c);
+	return both;
+}
+
+static void observe_one(struct audit_log *l, const char *kind, const char *name)
+{
+	struct error err = ERROR_INIT;
+	int64_t seq;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	obj_set_str(body, "key", "k");
+	const struct audit_row row = {
+		.type = "Observe",
+		.reason = "Seen",
+		.subject = {.kind = kind, .ns = *name == 'c' ? "n" : "", .name = name, .uid = name},
+		.body = body};
+	assert_ok(audit_append_now(l->audit, &row, &seq, &err), &err);
+}
+
+/* How much of the whole answer it is; it has nothing else. */
+static size_t part_of(const struct obj *answer, const struct obj *whole)
+{
+	size_t n = 0;
+	if (obj_type(answer) != OBJ_LIST) {
+		assert_true(!answer || obj_equal(answer, whole));
+		return answer ? 1 : 0;
+	}
+	for (size_t i = 0; i < obj_len(answer); i++) {
+		bool known = false;
+		for (size_t k = 0; k < obj_len(whole); k++)
+			known |= obj_equal(obj_at(answer, i), obj_at(whole, k));
+		assert_true(known);
+		n++;
+	}
+	return n;
+}
+
+/* Whatever call fails: what cannot be read is nothing, never something else; and then it is as it was. */
+static void test_chain__what_cannot_be_read_is_nothing(void **state)
+{
+	static struct obj *(*const asks[])(struct audit_log *l) = {
+		last_row, last_reason, last_observed, last_write, each_observed, key_and_head};
+	(void)state;
+	struct audit_log l;
+	audit_log_open(&l, ":memory:", NULL);
+	write_by(&l, "alice", "Updated", "patch");
+	observe_one(&l, "ConfigMap", "c");
+	observe_one(&l, "ConfigMap", "c2");
+	observe_one(&l, "AppType", "etcd");
+	db_failing_watch(l.db);
+	for (size_t i = 0; i < ARRAY_LEN(asks); i++)
+		for (int prepares = 0; prepares < 2; prepares++) {
+			db_failing_begin(l.db, 0, prepares);
+			CLEANUP(obj_unrefp) struct obj *whole = asks[i](&l);
+			int n = db_failing_end();
+			size_t least = SIZE_MAX, all = part_of(whole, whole);
+			assert_true(n > 0 && all > 0);
+			for (int at = 1; at <= n; at++) {
+				db_failing_begin(l.db, at, prepares);
+				CLEANUP(obj_unrefp) struct obj *answer = asks[i](&l);
+				(void)db_failing_end();
+				size_t part = part_of(answer, whole);
+				least = part < least ? part : least;
+				CLEANUP(obj_unrefp) struct obj *again = asks[i](&l);
+				assert_true(obj_equal(again, whole));
+			}
+			assert_true(least < all);
+		}
+	audit_log_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +271,7 @@ int main(void)
 		cmocka_unit_test(test_chain__what_has_no_uid_is_known_by_its_name),
 		cmocka_unit_test(test_chain__a_restart_tells_nothing_again),
 		cmocka_unit_test(test_chain__a_write_that_changed_nothing_names_nobody),
+		cmocka_unit_test(test_chain__what_cannot_be_read_is_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

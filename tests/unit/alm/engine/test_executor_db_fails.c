@@ -25,6 +25,8 @@ struct fixture {
 	int64_t from;            /* the entries that count come after it */
 	struct strbuf log;       /* of entries, without Plans */
 	struct strbuf calls;     /* what was written */
+	struct strbuf write;     /* how the last one ended, where the server is another process */
+	struct strbuf plan;      /* the last one */
 	size_t n_plans, n_calls; /* calls: before it */
 	bool early;              /* a write was begun before its entry */
 };
@@ -41,7 +43,15 @@ static void read_log(struct fixture *f)
 		assert_ok(audit_row_get(f->w.audit, seq, &row, &err), &err);
 		CLEANUP(xfreep) char *body = json_text(obj_get(row, "body"));
 		const char *type = obj_str(row, "type");
-		f->n_plans += cstr_eq(type, "Plan");
+		if (cstr_eq(type, "Plan")) {
+			f->n_plans++;
+			strbuf_clear(&f->plan);
+			strbuf_adds(&f->plan, body);
+		}
+		if (cstr_eq(type, "Write")) {
+			strbuf_clear(&f->write);
+			strbuf_addf(&f->write, "%s %s", obj_str(row, "reason"), body);
+		}
 		if (!cstr_eq(type, "Plan") && !cstr_eq(type, "Write"))
 			strbuf_addf(&f->log, "%s %s %d %s %s\n", type, obj_str(row, "reason"),
 				    (int)obj_i64(row, "transitionSeq", 0),
@@ -106,12 +116,17 @@ static void plan_next(struct plan *p)
 }
 
 /* Too large for an entry. */
-static void plan_large(struct plan *p)
+static const char *long_text(struct arena *a)
 {
-	char *text = arena_alloc(p->a, LARGE + 1);
+	char *text = arena_alloc(a, LARGE + 1);
 	memset(text, 'x', LARGE);
 	text[LARGE] = '\0';
-	plan_phase(p, object(1, "p1"), text);
+	return text;
+}
+
+static void plan_large(struct plan *p)
+{
+	plan_phase(p, object(1, "p1"), long_text(p->a));
 	plan_create(p, meta_skeleton("v1", "ConfigMap", "n", "z"));
 }
 
@@ -123,6 +138,12 @@ static void plan_repeat(struct plan *p)
 static void plan_edited(struct plan *p)
 {
 	plan_phase(p, object(1, "theirs"), "p2");
+}
+
+/* The status that is put back is too large for an entry; it is the one that is moved to. */
+static void plan_edited_large(struct plan *p)
+{
+	plan_phase(p, object(2, "theirs"), "p2");
 }
 
 static void plan_ahead(struct plan *p)
@@ -155,34 +176,71 @@ static void plan_of_unit(struct plan *p)
 	plan_create(p, meta_skeleton("v1", "ConfigMap", "n", "z"));
 }
 
+#define MOVED                                                                              \
+	"Transition Moved 2 - {\"from\":\"p1\",\"generation\":0,\"message\":\"m\","        \
+	"\"status\":\"{\\\"phase\\\":\\\"p2\\\",\\\"transitionSeq\\\":2}\",\"to\":\"p2\"," \
+	"\"trigger\":\"Watch\"}\n"
+#define RESTORED(reason, seq, cause, phase)                                                      \
+	"Transition " reason " " seq " - {\"message\":\"the status of the log\",\"root\":" cause \
+	",\"status\":\"{\\\"phase\\\":\\\"" phase "\\\",\\\"transitionSeq\\\":" seq "}\"}\n"
+#define WRITTEN "Applied {\"code\":201,\"outcome\":\"Applied\",\"root\":"
+#define PLANNED "\"controller\":\"strategy\",\"count\":1,\"key\":\"k\","
+
 static const struct scene {
 	const char *name;
 	int n_moved; /* transitions before it */
 	void (*plan)(struct plan *p);
-	const char *calls;  /* the methods of its writes */
-	const char *reason; /* an entry that it has */
-	bool apart;         /* only where the server is another process */
+	const char *calls; /* the methods of its writes */
+	const char *log;   /* its last entries, in part */
+	bool apart;        /* only where the server is another process */
 } scenes[] = {
-	{"next", 1, plan_next, " PUT POST", "Moved 2", false},
-	{"large", 1, plan_large, " PUT POST", "Moved 2", false},
+	{"next", 1, plan_next, " PUT POST",
+	 "\"key\":\"Resolved k\",\"trigger\":\"Watch\"}\n"
+	 "Approval Approved 0 unknown {\"key\":\"u\",\"trigger\":\"Approval\",\"who\":{\"trust\":"
+	 "\"managedFields\"}}\n" MOVED,
+	 false},
+	{"large", 1, plan_large, " PUT POST",
+	 "Moved 2 - {\"blobs\":1,\"from\":\"p1\",\"generation\":0,\"message\":\"m\",\"status\":"
+	 "\"sha256:",
+	 false},
 	{"repeat", 1, plan_repeat, " PUT", NULL, false},
-	{"edited", 1, plan_edited, " PUT", "StatusRestored 2", true},
-	{"ahead", 1, plan_ahead, "", "LogBehindStatus", true},
-	{"old view", 3, plan_old_view, " PUT", "StatusRegressed 4", true},
-	{"farewell", 1, plan_farewell, "", "Deleted 2", false},
-	{"unit", 0, plan_of_unit, " POST", "Running 1", false},
+	{"edited", 1, plan_edited, " PUT",
+	 "Observe StatusEdited 0 - {\"changed\":[\"status.phase\"],\"message\":\"its status has "
+	 "transition 1\",\"what\":\"StatusEdited\"}\n" RESTORED("StatusRestored", "2", "3", "p1"),
+	 true},
+	{"edited, large", 2, plan_edited_large, " PUT",
+	 "Transition StatusRestored 3 - {\"blobs\":1,\"message\":\"the status of the "
+	 "log\",\"root\":"
+	 "4,\"status\":\"sha256:",
+	 true},
+	{"ahead", 1, plan_ahead, "",
+	 "Observe LogBehindStatus 0 - {\"key\":\"LogBehindStatus 5\",\"message\":\"its status has "
+	 "transition 5, the log 1: ",
+	 true},
+	{"old view", 3, plan_old_view, " PUT",
+	 "{\"changed\":[\"status.phase\",\"status.transitionSeq\"],\"message\":\"its status has "
+	 "transition 1\",\"what\":\"StatusEdited\"}\n" RESTORED("StatusRegressed", "4", "5", "p3"),
+	 true},
+	{"farewell", 1, plan_farewell, "",
+	 "Deleted 2 - {\"from\":\"p1\",\"generation\":0,\"status\":\"{\\\"phase\\\":\\\"p1\\\","
+	 "\\\"transitionSeq\\\":2}\",\"to\":\"p1\",\"trigger\":\"Watch\"}\n",
+	 false},
+	{"unit", 0, plan_of_unit, " POST",
+	 "Running 1 - {\"message\":\"first\",\"status\":\"{\\\"state\\\":\\\"Running\\\","
+	 "\\\"transitionSeq\\\":1}\",\"to\":\"Running\",\"trigger\":\"Watch\"}\n",
+	 false},
 };
 
 /* --- one reconcile, with a call that fails --- */
 
-static void write_before(struct fixture *f, int64_t seq)
+static void write_before(struct fixture *f, int64_t seq, bool large)
 {
-	char was[16], phase[16];
 	struct plan p;
-	(void)snprintf(was, sizeof(was), "p%d", (int)seq - 1);
-	(void)snprintf(phase, sizeof(phase), "p%d", (int)seq);
-	answer(f, "PUT", STATUS, object(seq, phase));
 	work_fixture_plan(&p);
+	const char *was = arena_fmt(p.a, "p%d", (int)seq - 1),
+		   *phase = arena_fmt(p.a, "p%d", (int)seq);
+	phase = large ? long_text(p.a) : phase;
+	answer(f, "PUT", STATUS, object(seq, phase));
 	plan_phase(&p, object(seq - 1, was), phase);
 	work_fixture_run(&f->w, &p);
 	assert_int_equal(f->w.code, 0);
@@ -194,10 +252,12 @@ static void start(struct fixture *f, const struct scene *s, bool same)
 	*f = (struct fixture){.same = same};
 	strbuf_init(&f->log, TEXT_MAX);
 	strbuf_init(&f->calls, TEXT_MAX);
+	strbuf_init(&f->plan, TEXT_MAX);
+	strbuf_init(&f->write, TEXT_MAX);
 	work_fixture_init_as(&f->w, same, &host);
 	work_fixture_discover(&f->w);
 	for (int seq = 1; seq <= s->n_moved; seq++)
-		write_before(f, seq);
+		write_before(f, seq, strstr(s->name, "large") && seq == 2);
 	f->from = audit_last_seq(f->w.audit);
 	f->n_calls = fake_count(f->w.transport);
 	for (int i = 0; i < ANSWERS; i++) {
@@ -213,6 +273,8 @@ static void stop(struct fixture *f)
 {
 	strbuf_release(&f->log);
 	strbuf_release(&f->calls);
+	strbuf_release(&f->plan);
+	strbuf_release(&f->write);
 	work_fixture_drop(&f->w);
 }
 
@@ -254,8 +316,12 @@ static int play(struct fixture *f, const struct scene *s, int at, bool prepares)
 
 static void check_scene(const struct scene *s, const struct fixture *f)
 {
-	if (s->reason && !strstr(f->log.buf, s->reason))
-		fail_msg("%s: %s is not in %s", s->name, s->reason, f->log.buf);
+	if (s->log && !strstr(f->log.buf, s->log))
+		fail_msg("%s: %s is not in %s", s->name, s->log, f->log.buf);
+	if (f->n_plans && !strstr(f->plan.buf, PLANNED))
+		fail_msg("%s: %s", s->name, f->plan.buf);
+	if (f->n_plans && !f->same && !strstr(f->write.buf, WRITTEN))
+		fail_msg("%s: %s", s->name, f->write.buf);
 	CLEANUP(strbuf_release) struct strbuf methods = STRBUF_INIT(STRBUF_SMALL);
 	struct str rest = strbuf_str(&f->calls), line, method;
 	while (str_next_line(&rest, &line))

@@ -163,6 +163,165 @@ static void test_plan__moves_every_text_of_an_action(void **state)
 	view_fake_release(&f);
 }
 
+/* More than a pass may hold. */
+static int hoard(const struct view *v, const char *key, struct plan *plan, struct error *err)
+{
+	(void)key;
+	(void)plan;
+	(void)err;
+	for (size_t i = 0; i < wanted; i++)
+		(void)arena_alloc(v->a, (size_t)1 << 20);
+	return STEP_CONTINUE;
+}
+
+static const struct step hoards[] = {{"hoard", hoard}, {0}};
+static const struct controller hoarder = {.name = "hoarder", .steps = hoards};
+
+/* What is done by such a pass would be done by half of what it wanted. */
+static void test_plan__a_pass_over_its_limit_fails(void **state)
+{
+	(void)state;
+	for (int over = 0; over < 2; over++) {
+		struct view_fake f;
+		struct error err = ERROR_INIT;
+		view_fake_init(&f);
+		wanted = over ? 70 : 10;
+		int r = controller_run(&hoarder, &f.view, "key", view_fake_plan(&f), &err);
+		assert_int_equal(r, over ? -E_LIMIT : 0);
+		if (over)
+			assert_non_null(strstr(err.msg, "hoarder key"));
+		view_fake_release(&f);
+	}
+}
+
+/* --- each verb --- */
+
+static struct action *do_apply(struct plan *p, const struct obj *live)
+{
+	return plan_apply(p, obj_ref(live), 3, true);
+}
+
+static struct action *do_create(struct plan *p, const struct obj *live)
+{
+	plan_create(p, obj_ref(live));
+	return p->head;
+}
+
+static struct action *do_patch(struct plan *p, const struct obj *live)
+{
+	return plan_patch(p, live, obj_map());
+}
+
+static struct action *do_delete(struct plan *p, const struct obj *live)
+{
+	return plan_delete(p, live, "Foreground");
+}
+
+static struct action *do_own_apply(struct plan *p, const struct obj *live)
+{
+	plan_own_apply(p, obj_ref(live));
+	return p->head;
+}
+
+static struct action *do_own_create(struct plan *p, const struct obj *live)
+{
+	return plan_own_create(p, obj_ref(live));
+}
+
+static struct action *do_own_patch(struct plan *p, const struct obj *live)
+{
+	return plan_own_patch(p, live, obj_map());
+}
+
+static struct action *do_own_delete(struct plan *p, const struct obj *live)
+{
+	plan_own_delete(p, live);
+	return p->head;
+}
+
+static struct action *do_over(struct plan *p, const struct obj *live)
+{
+	struct action *x = plan_apply(p, obj_ref(live), 3, true);
+	plan_over(p, x, live);
+	return x;
+}
+
+/* An object of the app is written as its account and by its manager, one of ALM's own as ALM; a delete, and an apply over
+ * what is there, have the uid and version of it, a patch the version in its body. */
+static void test_plan__what_each_verb_plans(void **state)
+{
+	static const struct {
+		struct action *(*fn)(struct plan *p, const struct obj *live);
+		enum act_type type;
+		bool own, precise, body;
+	} rows[] = {
+		{do_apply, ACT_APPLY, false, false, true},
+		{do_over, ACT_APPLY, false, true, true},
+		{do_create, ACT_CREATE, false, false, true},
+		{do_patch, ACT_PATCH, false, false, true},
+		{do_delete, ACT_DELETE, false, true, false},
+		{do_own_apply, ACT_APPLY, true, false, true},
+		{do_own_create, ACT_CREATE, true, false, true},
+		{do_own_patch, ACT_PATCH, true, false, true},
+		{do_own_delete, ACT_DELETE, true, true, false},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct view_fake f;
+		view_fake_init(&f);
+		struct plan *p = view_fake_plan(&f);
+		const struct obj *live = view_fake_obj(
+			&f, "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{"
+			    "\"name\":\"d\",\"namespace\":\"n\",\"uid\":\"u\","
+			    "\"resourceVersion\":\"7\"}}");
+		p->manager = "m";
+		const struct action *x = rows[i].fn(p, live);
+		assert_int_equal(p->n, 1);
+		assert_int_equal(x->type, rows[i].type);
+		assert_true(cstr_eq(x->as, rows[i].own ? NULL : VIEW_FAKE_ACCOUNT));
+		assert_true(cstr_eq(x->manager, rows[i].own ? NULL : "m"));
+		assert_true(cstr_eq(x->uid, rows[i].precise ? "u" : NULL));
+		assert_true(cstr_eq(x->resource_version, rows[i].precise ? "7" : NULL));
+		assert_string_equal(x->resource.group, "apps");
+		assert_string_equal(x->resource.version, "v1");
+		assert_string_equal(x->resource.kind, "Deployment");
+		assert_true(cstr_eq(x->ns, "n"));
+		assert_true(cstr_eq(x->name, "d"));
+		assert_int_equal(x->body != NULL, rows[i].body);
+		if (rows[i].type == ACT_PATCH)
+			assert_true(cstr_eq(meta_resource_version(x->body), "7"));
+		if (rows[i].fn == do_apply)
+			assert_true(x->stage == 3 && x->force);
+		if (rows[i].fn == do_delete)
+			assert_true(cstr_eq(x->propagation, "Foreground"));
+		view_fake_release(&f);
+	}
+}
+
+/* The first of several times, and never none; what is over is done. */
+static void test_plan__when_it_is_looked_again(void **state)
+{
+	static const struct {
+		int64_t a, b, want; /* 0: none is asked for */
+		enum ensured first;
+	} rows[] = {{5, 7, 5, WAITING}, {7, 5, 5, WAITING}, {1, 1, 1, WAITING}, {0, 3, 3, DONE},
+		    {-1, 3, 3, DONE},   {0, 0, 0, DONE},    {4, 0, 4, WAITING}};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct view_fake f;
+		view_fake_init(&f);
+		struct plan *p = view_fake_plan(&f), *other = ARENA_NEW(f.a, struct plan);
+		plan_init(other, f.a);
+		assert_int_equal(plan_await(p, rows[i].a), rows[i].first);
+		assert_int_equal(plan_await(other, rows[i].b), rows[i].b > 0 ? WAITING : DONE);
+		plan_take(p, other);
+		assert_int_equal(p->requeue_after_ns, rows[i].want);
+		plan_requeue_after(p, -3);
+		assert_int_equal(p->requeue_after_ns, 1);
+		view_fake_release(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +329,9 @@ int main(void)
 		cmocka_unit_test(test_plan__is_cut_at_one_place),
 		cmocka_unit_test(test_plan__moves_with_its_account),
 		cmocka_unit_test(test_plan__moves_every_text_of_an_action),
+		cmocka_unit_test(test_plan__a_pass_over_its_limit_fails),
+		cmocka_unit_test(test_plan__what_each_verb_plans),
+		cmocka_unit_test(test_plan__when_it_is_looked_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

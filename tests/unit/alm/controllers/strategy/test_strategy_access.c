@@ -22,7 +22,7 @@
 #define STRATEGY(name, uid)                                                    \
 	"{apiVersion: opinstaller.coreos.com/v1beta1, kind: InstallStrategy, " \
 	"metadata: {name: " name ", uid: " uid "}}"
-#define MAP "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: n}}"
+#define MAP "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: 'n'}}"
 
 struct world {
 	struct view_fake f;
@@ -43,7 +43,7 @@ static struct obj *yaml(struct world *w, const char *text)
 static struct obj *doc_of(struct world *w, const char *object)
 {
 	return yaml(w, arena_fmt(w->f.a,
-				 "{namespace: n, release: web, objects: [{stage: 3, digest: d, "
+				 "{namespace: 'n', release: web, objects: [{stage: 3, digest: d, "
 				 "object: %s}]}",
 				 object));
 }
@@ -89,7 +89,7 @@ static void test_strategy_access__what_nobody_may(void **state)
 		{MAP, NULL},
 		{ROLE("web", "get"), NULL},
 		{ROLE("'alm:x'", "get"), "ClusterRole alm:x: roles with names of alm: are ALM's"},
-		{"{apiVersion: v1, kind: ConfigMap, metadata: {name: 'alm:x', namespace: n}}",
+		{"{apiVersion: v1, kind: ConfigMap, metadata: {name: 'alm:x', namespace: 'n'}}",
 		 NULL},
 		{"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: "
 		 "{name: web}, roleRef: {name: 'alm:app-namespace'}}",
@@ -97,7 +97,7 @@ static void test_strategy_access__what_nobody_may(void **state)
 		{"{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: "
 		 "{name: web}, roleRef: {name: view}}",
 		 NULL},
-		{"{apiVersion: v1, kind: ConfigMap, metadata: {name: 'a/b', namespace: n}}",
+		{"{apiVersion: v1, kind: ConfigMap, metadata: {name: 'a/b', namespace: 'n'}}",
 		 "ConfigMap has a name that is none"},
 		{"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: '..'}}",
 		 "ConfigMap has a name that is none"},
@@ -215,8 +215,9 @@ static void check_review(const struct given *g)
 			 (int)g->wrote_s, (int)is);
 	if (x) {
 		assert_string_equal(x->id, id);
-		if (g->other)
-			assert_true(x->rights_since_ns == w.f.view.now_ns);
+		int64_t now = w.f.view.now_ns; /* of an answer that came late, they may be older */
+		int64_t since = g->since_s ? now - g->since_s * NS_PER_S : 0;
+		assert_true(x->rights_since_ns == (g->other ? now : since));
 	} else if (want.state != DONE) { /* somebody looks again */
 		assert_true(w.f.plan.requeue_after_ns > 0);
 	}
@@ -283,14 +284,14 @@ static void test_strategy_access__what_a_template_may_not_read(void **state)
 		{0, 2, false, false, false}, {1, 3, false, true, false},
 		{0, 5, false, false, true},  {30, 40, false, false, true},
 	};
-	static const char needs[] = "[{apiVersion: v1, kind: Secret, name: s, namespace: n}]";
+	static const char needs[] = "[{apiVersion: v1, kind: Secret, name: s, namespace: 'n'}]";
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct world w;
 		begin(&w, MAP, true);
 		int64_t now = w.f.view.now_ns;
 		struct obj *list = yaml(
-			&w, "[{value: {}}, {apiVersion: v1, kind: Secret, name: s, namespace: n, "
+			&w, "[{value: {}}, {apiVersion: v1, kind: Secret, name: s, namespace: 'n', "
 			    "denied: true, error: web may not get secrets}]");
 		struct obj *denied = obj_at_mut(list, 1);
 		obj_set_int(denied, "rightsVersion",
@@ -302,9 +303,12 @@ static void test_strategy_access__what_a_template_may_not_read(void **state)
 		const struct action *x = view_fake_work(&w.f, &ask_work);
 		if (is != (rows[i].is_blocked ? ENDED : WAITING) || (x != NULL) != rows[i].asks)
 			fail_msg("row %zu: %d", i, (int)is);
-		if (x)
+		if (x) {
 			assert_string_equal(x->id, "look");
-		else
+			assert_true(cstr_eq(obj_str(obj_at(x->body, 0), "kind"), "Secret"));
+			int64_t since = rows[i].since_s ? now - rows[i].since_s * NS_PER_S : 0;
+			assert_true(x->rights_since_ns == (rows[i].other ? now : since));
+		} else
 			assert_true(w.f.plan.requeue_after_ns > 0);
 		if (rows[i].is_blocked) {
 			const char *step = obj_as_string(obj_at(w.s.steps, 0));
@@ -321,6 +325,61 @@ static void test_strategy_access__what_a_template_may_not_read(void **state)
 	assert_int_equal(strategy_ensure_lookups(&w.s, "look", yaml(&w, needs), &good), DONE);
 	assert_int_equal(w.f.plan.n, 0);
 	view_fake_release(&w.f);
+}
+
+/* The right that is missing, by the name of the kind or all of it, where it has a namespace or none. */
+static void test_strategy_access__which_right_a_template_takes(void **state)
+{
+	static const struct {
+		const char *need;
+		const char *has[3];
+	} rows[] = {
+		{"{apiVersion: apps/v1, kind: Deployment, name: '', namespace: 'n', denied: true}",
+		 {"apps", "deployments", "list"}},
+		{"{apiVersion: apps/v1, kind: Deployment, name: d, namespace: 'n', denied: true}",
+		 {"kind: RoleBinding", "deployments", "get"}},
+		{"{apiVersion: v1, kind: Namespace, name: 'n', namespace: 'n', denied: true}",
+		 {"kind: ClusterRoleBinding", "namespaces", "get"}},
+		{"{apiVersion: x.io/v1, kind: Lost, name: 'n', denied: true}", {NULL}},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w;
+		begin(&w, MAP, true);
+		struct obj *list = obj_keep(w.f.a, obj_list());
+		struct obj *need = obj_copy(yaml(&w, rows[i].need));
+		obj_set_int(need, "rightsVersion", (int64_t)account_rights_version(&w.f.view));
+		obj_append(list, need);
+		const struct outcome o = {.value = list, .at_ns = w.f.view.now_ns};
+		assert_int_equal(strategy_ensure_lookups(&w.s, "look", list, &o), ENDED);
+		const char *step = obj_as_string(obj_at(w.s.steps, 0));
+		assert_int_equal(step != NULL, rows[i].has[0] != NULL);
+		for (size_t k = 0; step && k < ARRAY_LEN(rows[i].has); k++)
+			if (!strstr(step, rows[i].has[k]))
+				fail_msg("%s is not in %s", rows[i].has[k], step);
+		view_fake_release(&w.f);
+	}
+}
+
+/* Other rights are another question: an answer is of its own plan. */
+static void test_strategy_access__each_plan_has_its_question(void **state)
+{
+	static const char *const objects[] = {MAP, ROLE("web", "get"), ROLE("web", "list")};
+	const char *ids[ARRAY_LEN(objects)];
+	struct world w[ARRAY_LEN(objects)];
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(objects); i++) {
+		begin(&w[i], objects[i], true);
+		assert_int_equal(strategy_review(&w[i].s), WAITING);
+		const struct action *x = view_fake_work(&w[i].f, &review_work);
+		assert_non_null(x);
+		assert_true(obj_len(x->body) > 0);
+		ids[i] = x->id;
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(ids[i], ids[k]);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(objects); i++)
+		view_fake_release(&w[i].f);
 }
 
 /* --- what an upgrade gives more --- */
@@ -405,6 +464,8 @@ int main(void)
 		cmocka_unit_test(test_strategy_access__when_it_is_asked),
 		cmocka_unit_test(test_strategy_access__what_is_told),
 		cmocka_unit_test(test_strategy_access__what_a_template_may_not_read),
+		cmocka_unit_test(test_strategy_access__which_right_a_template_takes),
+		cmocka_unit_test(test_strategy_access__each_plan_has_its_question),
 		cmocka_unit_test(test_strategy_access__what_an_upgrade_takes_more),
 		cmocka_unit_test(test_strategy_access__a_few_are_named),
 	};

@@ -125,7 +125,7 @@ static void render(struct world *w)
 		struct obj *o =
 			yaml(w, arena_fmt(w->f.a,
 					  "{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, "
-					  "namespace: n}, data: {x: y}}",
+					  "namespace: 'n'}, data: {x: y}}",
 					  names[i]));
 		obj_append(rows, row_of(w, o, UNIT_GROUP_FIRST));
 		obj_append(objects, obj_ref(o));
