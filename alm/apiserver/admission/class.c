@@ -6,6 +6,8 @@
 #include "alm/apiserver/admit_platform.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/status.h"
+#include "alm/base/strbuf.h"
+#include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
 #define DEFAULT_MARK ".kubernetes.io/is-default-class"
@@ -66,7 +68,14 @@ static int forbid(struct mutation *m, struct error *err, const char *why)
 	return fail_forbidden(m->r, m->name ? m->name : "", err, "pod rejected: %s", why);
 }
 
-#define NO_CLASS "pod rejected: RuntimeClass \"%s\" not found"
+#define NAME_SHOWN_MAX 4096
+
+static const char *no_class(const char *name, struct arena *a)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(NAME_SHOWN_MAX);
+	json_quote(str_of(name), &b);
+	return arena_fmt(a, "pod rejected: RuntimeClass %s not found", b.buf);
+}
 
 static struct head *find_class(struct apiserver *s, const char *name)
 {
@@ -79,13 +88,15 @@ static int class_of_pod(struct mutation *m, const struct obj **ret, struct error
 	const char *name = obj_str(m->after, "spec.runtimeClassName");
 	struct head *h = name ? find_class(m->r->server, name) : NULL;
 	*ret = h ? head_obj_hot(h) : NULL;
-	return name && !h ? fail_forbidden(m->r, m->name ? m->name : "", err, NO_CLASS, name) : 0;
+	return name && !h ? fail_forbidden(m->r, m->name ? m->name : "", err, "%s",
+					   no_class(name, m->r->arena))
+			  : 0;
 }
 
 const char *class_missing(struct apiserver *s, const struct obj *pod, struct arena *a)
 {
 	const char *name = obj_str(pod, "spec.runtimeClassName");
-	return name && !find_class(s, name) ? arena_fmt(a, NO_CLASS, name) : NULL;
+	return name && !find_class(s, name) ? no_class(name, a) : NULL;
 }
 
 /* What the class wants of nodes and the Pod says, too, is the same. */

@@ -17,5 +17,8 @@ void job_check_policies(struct field_errors *e, const char *path, const struct o
 /* What is wrong with "0-3,7" of a Job of so many completions; NULL, and how many indexes it has. */
 const char *job_indexes_fault(struct field_errors *e, const char *text, int64_t completions,
 			      int64_t *ret);
+/* The first index that is in both, as far as they are right; -1: there is none. */
+int64_t job_indexes_overlap(struct field_errors *e, const char *a, const char *b,
+			    int64_t completions);
 
 #endif

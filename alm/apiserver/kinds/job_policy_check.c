@@ -85,6 +85,33 @@ const char *job_indexes_fault(struct field_errors *e, const char *text, int64_t 
 	return fault;
 }
 
+/* The next interval that is one. */
+static bool next_interval(struct field_errors *e, struct str *rest, struct indexes *x)
+{
+	struct str part;
+	while (rest->len && str_next(rest, ',', &part)) {
+		*x = (struct indexes){.completions = x->completions, .last = -1};
+		if (!interval_fault(e, part, x))
+			return true;
+	}
+	return false;
+}
+
+int64_t job_indexes_overlap(struct field_errors *e, const char *a, const char *b,
+			    int64_t completions)
+{
+	struct str of_a = str_of(a), of_b = str_of(b);
+	struct indexes x = {.completions = completions}, y = x;
+	bool more = next_interval(e, &of_a, &x) && next_interval(e, &of_b, &y);
+	while (more) {
+		int64_t from = x.last - x.n + 1, other = y.last - y.n + 1;
+		if (from <= y.last && other <= x.last)
+			return from > other ? from : other;
+		more = from <= other ? next_interval(e, &of_a, &x) : next_interval(e, &of_b, &y);
+	}
+	return -1;
+}
+
 /* --- failure --- */
 
 static bool has_container(const struct obj *spec, const char *name)

@@ -115,6 +115,22 @@ static void check_ended(struct field_errors *e, const struct obj *o)
 	check_said_of(e, pods);
 }
 
+static void check_overlap(struct field_errors *e, const struct obj *done, const struct obj *failed,
+			  const struct obj *completions)
+{
+	int64_t most, at;
+	if (!obj_as_str(done).len || !obj_as_str(failed).len || !obj_as_i64(completions, &most))
+		return;
+	at = job_indexes_overlap(e, obj_as_string(done), obj_as_string(failed), most);
+	if (at < 0)
+		return;
+	check_invalid(e, "status.failedIndexes", failed,
+		      arena_fmt(e->arena,
+				"failedIndexes and completedIndexes overlap at index: %lld",
+				(long long)at));
+	check_said_of(e, failed);
+}
+
 static void check_all_indexes(struct field_errors *e, const struct obj *o)
 {
 	const struct obj *done = obj_path(o, "status.completedIndexes");
@@ -136,6 +152,7 @@ static void check_all_indexes(struct field_errors *e, const struct obj *o)
 			e, "status.failedIndexes", failed,
 			"cannot set non-null failedIndexes when backoffLimitPerIndex is null");
 	check_said_since(e, from, failed);
+	check_overlap(e, done, failed, most);
 }
 
 void check_job_status(struct field_errors *e, const struct obj *o)

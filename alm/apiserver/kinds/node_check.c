@@ -186,6 +186,21 @@ void runtime_class_kept(struct field_errors *e, const struct obj *o, const struc
 		check_invalid_text(e, "handler", check_text(o, "handler"), "field is immutable");
 }
 
+static void check_addresses(struct field_errors *e, const struct obj *list)
+{
+	static const char *const fields[] = {"Type:type", "Address:address", NULL};
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	size_t from = e->n;
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const struct obj *a = obj_at(list, i);
+		if (check_again(seen, arena_fmt(e->arena, "%s\n%s", check_text(a, "type"),
+						check_text(a, "address"))))
+			check_invalid_struct(e, check_at(e, "status.addresses", i), a, fields,
+					     NULL);
+	}
+	check_said_since(e, from, list);
+}
+
 void check_node_status(struct field_errors *e, const struct obj *o)
 {
 	static const char *const fields[] = {"status.capacity", "status.allocatable"};
@@ -198,4 +213,5 @@ void check_node_status(struct field_errors *e, const struct obj *o)
 		check_said_since(e, from, amounts);
 	}
 	check_features(e, o);
+	check_addresses(e, obj_path(o, "status.addresses"));
 }
