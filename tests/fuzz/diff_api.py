@@ -577,6 +577,11 @@ def main():
                 'does not contain declared merge key|list element types are not identical', x[1].get('message') or ''):
             why = 'an item of a strategic merge patch without its key is a fault of the client here'
         why = why or without_some(x, y)
+        if y[0] == 422 and re.search(r'failed to allocate IP ADDR: the provided network does not match the current range$', messages(y[1])) and len(
+                (y[1].get('details') or {}).get('causes') or ()) == 1:
+            why = 'an address is one of those for Services there, and not here'
+        if x[0] == 500 and y[0] == 403 and x[1].get('message') == 'resource name may not be empty' and 'RuntimeClass "" not found' in y[1].get('message'):
+            why = 'a class without a name is a fault of the server there'
         if x[0] == 500 and 'unable to find api field in struct RawExtension' in (x[1].get('message') or ''):
             why = 'a strategic merge patch of raw data looks for its types there'
         if x[0] == 422:
