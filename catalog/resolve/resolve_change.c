@@ -209,7 +209,6 @@ const struct resolve_change *resolve_change_for(const struct resolver *r, const 
 		return for_requirement(c, app, a);
 	if (!strcmp(reason, "CRDIncompatible") && c->gate_steps && c->gate_steps[0]) {
 		struct resolve_change *x = blank(CHANGE_GATE, app, c->entry->digest, a);
-		x->command = c->gate_steps[0];
 		x->steps = c->gate_steps;
 		return x;
 	}

@@ -275,6 +275,30 @@ static void test_tmpl__a_map_settles(void **state)
 	}
 }
 
+/* RFC 3986 3.1: a letter, then letters, digits and three more; whatever else ends it is none. */
+static void test_tmpl__a_scheme_has_its_characters(void **state)
+{
+	struct fixture *f = *state;
+	for (char c = ' ' + 1; c <= '~'; c++) {
+		char text[96], want[8];
+		bool is_of_it = char_is_alnum(c) || strchr("+-.", c);
+		if (strchr("\"\\%", c)) /* of the template's text, or of an escape */
+			continue;
+		for (int first = 0; first < 2; first++) {
+			(void)snprintf(want, sizeof(want), first ? "%cx" : "x%cy", c);
+			(void)snprintf(text, sizeof(text), "{{ (urlParse \"%s://h\").scheme }}",
+				       want);
+			for (char *p = want; *p; p++)
+				*p = char_lower(*p);
+			bool is_scheme = first ? char_is_alpha(c) : is_of_it;
+			int r = run(f, text);
+			if (is_scheme ? r != 0 || strcmp(f->out.buf, want) != 0
+				      : r == 0 && f->out.len && !strcmp(f->out.buf, want))
+				fail_msg("%s: %d %s %s", text, r, f->out.buf, f->msg.buf);
+		}
+	}
+}
+
 static void test_tmpl__glob_of_files(void **state)
 {
 	(void)state;
@@ -313,6 +337,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_tmpl__a_text_ends_where_it_ends, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_tmpl__a_map_settles, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tmpl__a_scheme_has_its_characters, setup,
+						teardown),
 		cmocka_unit_test(test_tmpl__glob_of_files),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
