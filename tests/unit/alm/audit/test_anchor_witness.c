@@ -218,12 +218,41 @@ static void test_anchor_witness__every_answer(void **state)
 	}
 }
 
+static const char vkey[] =
+	"#witness.example/w1+8076183a+BOjCEHV3UUlzlx2fCfFKtQ6uSVc8Y86JnxmKdvZunMBS";
+
+/* What its address is in front of the key, and what the key is. */
+static void test_anchor_witness__what_can_be_one(void **state)
+{
+	static const struct {
+		const char *url, *key, *why; /* why NULL: it can */
+	} rows[] = {
+		{"https://w.example", "", NULL},
+		{"http://w.example/prefix", "", NULL},
+		{"https://w.example/prefix", vkey, NULL},
+		{"w.example", "", "want https://HOST/PREFIX"},
+		{"ftp://w.example", vkey, "want https://HOST/PREFIX"},
+		{"https://w.example", "#", "is no key of a witness"},
+		{"https://w.example", "#w1+8076183a+AAAA", "is no key of a witness"},
+	};
+	struct loop *loop = loop_event_new();
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+		struct error err = ERROR_INIT;
+		int r = anchor_witness_check(arena_fmt(a, "%s%s", rows[i].url, rows[i].key), loop,
+					     &err);
+		assert_int_equal(r, rows[i].why ? -E_USAGE : 0);
+		if (rows[i].why && !strstr(err.msg, rows[i].why))
+			fail_msg("%s: %s", rows[i].url, err.msg);
+	}
+	loop_free(loop);
+}
+
 /* The note and the cosignatures are kept for who asks for a proof; with a key only that key's. */
 static void test_anchor_witness__what_is_kept(void **state)
 {
 	(void)state;
-	static const char vkey[] =
-		"#witness.example/w1+8076183a+BOjCEHV3UUlzlx2fCfFKtQ6uSVc8Y86JnxmKdvZunMBS";
 	static const struct answer cosigned = {200, COSIGNATURE};
 	for (int with_key = 0; with_key < 2; with_key++) {
 		struct fixture f;
@@ -264,6 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_anchor_witness__every_answer),
 		cmocka_unit_test(test_anchor_witness__what_is_kept),
+		cmocka_unit_test(test_anchor_witness__what_can_be_one),
 		cmocka_unit_test(test_anchor_witness__one_that_is_silent),
 	};
 	(void)snprintf(dir, sizeof(dir), "/tmp/alm-witness-XXXXXX");

@@ -64,6 +64,8 @@ static void open_log(int64_t now_ns)
 static void start(bool with_anchor)
 {
 	struct anchor *file = with_anchor ? anchor_file_new(ANCHOR_DEFAULT, dir) : NULL;
+	if (file) /* as it is given: the folder may be moved */
+		assert_string_equal(file->target, "file:audit.anchor");
 	anchors = anchors_new(l.audit, &l.loop.base, l.db, &file, with_anchor);
 	struct pruner_config c = {.audit = l.audit,
 				  .loop = &l.loop.base,
