@@ -6,12 +6,10 @@
 #include "alm/base/hash.h"
 #include "catalog/resolve/resolve.h"
 
-static void add(struct catalog_index *x, const char *name, const char *version, const char *more)
+static void publish(struct catalog_index *x, const char *name, const char *version, const char *own)
 {
 	char digest[SHA256_HEX];
 	const char *chart = arena_fmt(x->arena, "{name: %s, version: %s}", name, version);
-	const char *own = arena_fmt(x->arena, "appType: %s.x.io\nprovides: [%s.x.io/v1]\n%s", name,
-				    name, more);
 	sha256_hex(str_of(chart), digest);
 	struct package_source s = {.chart_yaml = str_of(chart),
 				   .descriptor = str_of(own),
@@ -24,6 +22,13 @@ static void add(struct catalog_index *x, const char *name, const char *version, 
 	struct package_version *p = x->versions[n];
 	p->own_crds = (const char **)p->provides;
 	p->n_own_crds = p->n_provides;
+}
+
+static void add(struct catalog_index *x, const char *name, const char *version, const char *more)
+{
+	publish(x, name, version,
+		arena_fmt(x->arena, "appType: %s.x.io\nprovides: [%s.x.io/v1]\n%s", name, name,
+			  more));
 }
 
 #define DB(range) "{resource: db.x.io/v1" range "}"
@@ -144,11 +149,42 @@ static void test_resolve_deps__why_not_is_told_in_lines(void **state)
 	}
 }
 
+/* An app is one package: what another package would bring to it nobody has while this one is it. */
+static void test_resolve_deps__an_app_is_not_two_packages(void **state)
+{
+	(void)state;
+	for (int same = 0; same < 2; same++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		CLEANUP(index_freep) struct catalog_index *x = index_new("c", 0);
+		const struct catalog_index *const indexes[] = {x};
+		const struct resolve_input in = {.app = "web",
+						 .self_ref = "web.x.io",
+						 .package = "web",
+						 .indexes = indexes,
+						 .n_indexes = 1};
+		struct error err = ERROR_INIT;
+		struct resolution r;
+		add(x, "web", "1.0.0", "requires: [" DB("") "]\n");
+		add(x, "db", "1.0.0", "requires: [{resource: next.x.io/v1}]\n");
+		publish(x, "next", "1.0.0",
+			same ? "appType: web.x.io\nprovides: [next.x.io/v1]\n"
+			     : "appType: next.x.io\nprovides: [next.x.io/v1]\n");
+		assert_ok(index_finish(x, STR_NONE, &err), &err);
+		resolve_run(&in, a, &r);
+		assert_int_equal(r.chosen != NULL, !same);
+		if (same)
+			assert_string_equal(r.candidates[0].reason, "DependencyUnresolved");
+		else
+			assert_int_equal(r.chosen->n_dependencies, 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_resolve_deps__the_range_says_who_requires_what),
 		cmocka_unit_test(test_resolve_deps__why_not_is_told_in_lines),
+		cmocka_unit_test(test_resolve_deps__an_app_is_not_two_packages),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
