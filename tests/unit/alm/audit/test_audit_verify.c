@@ -301,6 +301,28 @@ static void test_audit_verify__absent_is_not_empty(void **state)
 	}
 }
 
+/* A head of an object without transitions, before, between and behind those of the others, which begin with "uid-". */
+static void test_audit_verify__a_head_of_nothing_is_found(void **state)
+{
+	static const char *const uids[] = {"a", "uid-", "uid-0x", "uid-1x", "x"};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(uids); i++) {
+		char text[128];
+		begin();
+		(void)snprintf(text, sizeof(text), "INSERT INTO audit_head VALUES ('%s', 1, 5)",
+			       uids[i]);
+		sql(text);
+		triggers(true);
+		assert_found(5, text);
+		bool named = false;
+		for (size_t k = 0; k < rep->n_findings; k++)
+			named |= !strcmp(rep->findings[k].text,
+					 "the head that names it was altered");
+		assert_true(named);
+		db_rollback(l.db);
+	}
+}
+
 static void test_audit_verify__moved_rows_are_found(void **state)
 {
 	(void)state;
@@ -627,6 +649,7 @@ int main(void)
 		cmocka_unit_test(test_audit_verify__who_waits_is_told_how_far_it_is),
 		cmocka_unit_test(test_audit_verify__absent_is_not_empty),
 		cmocka_unit_test(test_audit_verify__moved_rows_are_found),
+		cmocka_unit_test(test_audit_verify__a_head_of_nothing_is_found),
 		cmocka_unit_test(test_audit_verify__a_rewritten_log_is_found_by_its_checkpoints),
 		cmocka_unit_test(test_audit_verify__a_rewritten_row_is_named_by_its_tile),
 		cmocka_unit_test(test_audit_verify__a_missing_trigger_hides_no_forgery),
