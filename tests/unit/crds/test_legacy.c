@@ -83,6 +83,21 @@ static void test_legacy__every_old_form_has_a_new_one(void **state)
 		       "{openAPIV3Schema: {type: object}}}], conversion: {strategy: Webhook, "
 		       "webhook: {clientConfig: {url: u}, conversionReviewVersions: [v1beta1]}}}",
 		 2},
+		/* said twice, and the same */
+		{APP "metadata: {name: etcd, type: a}\nspec: {type: a}",
+		 APP "metadata: {name: etcd}\nspec: {type: a}", 1},
+		/* resources by their plural or singular, and what needs no other name */
+		{APP "metadata: {name: etcd, type: a}\nspec: {resources: [{name: cup, spec: "
+		     "{group: x.io, names: "
+		     "{plural: cups}}}, {name: mugs.x.io, spec: {group: x.io, names: {plural: "
+		     "mugs}}}, {name: odd}, "
+		     "{spec: {group: x.io, names: {plural: jars}}}]}",
+		 APP "metadata: {name: etcd}\nspec: {type: a, resources: [{name: cups.x.io, spec: "
+		     "{group: x.io, names: "
+		     "{plural: cups}}}, {name: mugs.x.io, spec: {group: x.io, names: {plural: "
+		     "mugs}}}, {name: odd}, "
+		     "{name: jars.x.io, spec: {group: x.io, names: {plural: jars}}}]}",
+		 2},
 		/* what is of today, or of somebody else */
 		{APP "metadata: {name: etcd}\nspec: {type: a}", NULL, 0},
 		{IST "metadata: {name: a}\nspec: {resources: [etcds.1.etcd.coreos.com]}", NULL, 0},
@@ -153,12 +168,34 @@ static void test_legacy__what_has_no_new_form_is_named(void **state)
 	}
 }
 
+/* So many are told, and all are converted. */
+static void test_legacy__more_warnings_than_are_told(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	const char *list = "";
+	struct error err = ERROR_INIT;
+	struct legacy now;
+	for (int i = 0; i < LEGACY_WARNINGS_MAX + 4; i++)
+		list = arena_fmt(a, "%s%sr%d.1.etcd.coreos.com", list, i ? ", " : "", i);
+	const char *text =
+		arena_fmt(a, IST "metadata: {name: a, version: 1}\nspec: {resources: [%s]}", list);
+	assert_ok(legacy_convert(read_yaml(a, text), a, &now, &err), &err);
+	assert_int_equal(now.n_warnings, LEGACY_WARNINGS_MAX);
+	const struct obj *resources = obj_path(now.o, "spec.resources");
+	assert_int_equal(obj_len(resources), LEGACY_WARNINGS_MAX + 4);
+	for (size_t i = 0; i < obj_len(resources); i++)
+		assert_string_equal(obj_as_string(obj_at(resources, i)),
+				    arena_fmt(a, "r%zu.etcd.coreos.com/v1", i));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_legacy__every_old_form_has_a_new_one),
 		cmocka_unit_test(test_legacy__the_schema_of_2017),
 		cmocka_unit_test(test_legacy__what_has_no_new_form_is_named),
+		cmocka_unit_test(test_legacy__more_warnings_than_are_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

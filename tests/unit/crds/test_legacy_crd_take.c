@@ -68,6 +68,9 @@ static void test_legacy_crd_take__each_field(void **state)
 	expect(THERE("", "names: {shortNames: [c], categories: [all]}"),
 	       THERE("", "names: {shortNames: [d, c]}"),
 	       THERE("", "names: {shortNames: [c, d], categories: [all]}"), "");
+	expect(THERE("", "names: {shortNames: [c]}"),
+	       THERE("", "names: {shortNames: [c, d, e, d]}"),
+	       THERE("", "names: {shortNames: [c, d, e]}"), "");
 	expect(THERE("", "names: {singular: cup}"), THERE("", "names: {singular: mug}"),
 	       THERE("", "names: {singular: cup}"), "spec.names.singular stays");
 	expect(THERE("", "conversion: {strategy: None}"),
