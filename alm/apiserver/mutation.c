@@ -155,6 +155,16 @@ static bool is_meta_last(const struct mutation *m)
 			      (cstr_eq(m->kind->plural, "events") && !*m->kind->group));
 }
 
+/* It may be told for what is not empty, too. */
+static bool refuses_root(const struct field_errors *e, const char *path)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (cstr_eq(e->items[i].path, path) &&
+		    strstr(e->items[i].message, "at the root of the schema"))
+			return true;
+	return false;
+}
+
 static void check_emptied(const struct mutation *m, struct field_errors *e)
 {
 	const char *field = m->emptied ? strrchr(m->emptied, '.') : "";
@@ -168,7 +178,9 @@ static void check_emptied(const struct mutation *m, struct field_errors *e)
 	else if (strcmp(field, ".policies") == 0)
 		field_errors_add(e, FIELD_REQUIRED, m->emptied,
 				 "Required value: must specify at least one Policy");
-	if (strcmp(field, ".claims") == 0 && at < n && e->n > n)
+	else if (strcmp(field, ".openAPIV3Schema") == 0 && !refuses_root(e, m->emptied))
+		crd_refuse_root(e, m->emptied, NULL);
+	if (strcmp(field, ".policies") != 0 && at < n && e->n > n)
 		field_errors_swap(e, at, n, e->n);
 }
 

@@ -68,6 +68,8 @@ int mutation_init(struct mutation *m, struct request *r, const char *ns, const c
 /* --- mutation_shape.c --- */
 /* Checks kind and apiVersion, shapes metadata, prunes and defaults m->after; collects findings. */
 int mutation_shape(struct mutation *m, struct error *err);
+/* What is applied to a built-in kind is of its types; of what is left out of it nobody else asks. */
+int mutation_reads(struct mutation *m, const struct obj *config, struct error *err);
 /* Strict: E_BADREQUEST; Warn: headers. */
 int mutation_report(struct mutation *m, struct error *err);
 

@@ -6,6 +6,7 @@
 #include "alm/apiserver/embedded.h"
 #include "alm/apiserver/kinds/autoscale.h"
 #include "alm/apiserver/kinds/convert.h"
+#include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/kinds/defaults.h"
 #include "alm/apiserver/mutation_internal.h"
 #include "alm/apiserver/object_meta.h"
@@ -172,6 +173,49 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* Of a custom resource: its metadata first, that of objects in it last. */
+static int place_of(const char *finding)
+{
+	if (cstr_has_prefix(finding, "unknown field \"metadata."))
+		return 0;
+	return strstr(finding, ".metadata.") ? 2 : 1;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	int x = place_of(*(const char *const *)a), y = place_of(*(const char *const *)b);
+	return x != y ? x - y : by_text(a, b);
+}
+
+/* At the root of a schema whose status is written apart. */
+static void note_emptied_root(struct mutation *m)
+{
+	static const char *const keys[] = {"allOf",
+					   "anyOf",
+					   "oneOf",
+					   "enum",
+					   "patternProperties",
+					   "dependencies",
+					   "definitions",
+					   "x-kubernetes-list-map-keys"};
+	const struct obj *list = obj_path(m->after, "spec.versions");
+	for (size_t i = 0; i < obj_len(list) && !m->is_status; i++) {
+		const struct obj *v = obj_at(list, i), *s = obj_path(v, "schema.openAPIV3Schema");
+		if (obj_type(obj_path(v, "subresources.status")) != OBJ_MAP)
+			continue;
+		for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
+			const struct obj *is = obj_get(s, keys[k]);
+			if ((obj_type(is) == OBJ_LIST || obj_type(is) == OBJ_MAP) && !obj_len(is))
+				m->emptied = obj_len(list) == 1
+						     ? "spec.validation.openAPIV3Schema"
+						     : arena_fmt(m->r->arena,
+								 "spec.versions[%zu].schema."
+								 "openAPIV3Schema",
+								 i);
+		}
+	}
+}
+
 /* Empty lists and maps are not kept, but these are no such thing to the real server's checks. */
 static void note_emptied(struct mutation *m)
 {
@@ -211,6 +255,8 @@ static int shape_builtin(struct mutation *m, struct error *err)
 	const struct api_type *t = api_type_of_kind(api_version, m->kind->kind);
 	bool patched = cstr_eq(m->r->verb, "patch");
 	note_emptied(m);
+	if (cstr_eq(m->kind->group, CRD_GROUP))
+		note_emptied_root(m);
 	enum api_dialect how = m->is_apply || m->strategic ? API_UNSTRUCTURED
 			       : patched && !m->is_ordered ? API_JSON_SORTED
 							   : API_JSON_TEXT;
@@ -226,19 +272,33 @@ static int shape_builtin(struct mutation *m, struct error *err)
 	return rc;
 }
 
+int mutation_reads(struct mutation *m, const struct obj *config, struct error *err)
+{
+	const char *api_version = kind_api_version(m->kind, m->r->arena);
+	struct obj *o = obj_keep(m->r->arena, obj_copy(config));
+	struct error inner = ERROR_INIT;
+	if (api_decode(api_type_of_kind(api_version, m->kind->kind), API_UNSTRUCTURED, o, NULL,
+		       NULL, &inner) < 0)
+		return cannot_handle(m, inner.msg, err);
+	return 0;
+}
+
 int mutation_shape(struct mutation *m, struct error *err)
 {
 	struct error inner = ERROR_INIT;
 	bool custom = m->kind->flags & KIND_CUSTOM;
 	if (check_type(m, err) < 0)
 		return -err->code;
+	size_t from = m->findings.n;
 	if (m->kind->schema)
 		schema_prune(m->kind->schema, m->after, unknown_field, m);
+	qsort(m->findings.items + from, m->findings.n - from, sizeof(*m->findings.items), by_place);
 	if ((custom ? object_meta_coerce(m->after, m->is_apply, unknown_field, m, &inner)
 		    : shape_builtin(m, &inner)) < 0 ||
 	    (custom && embedded_coerce(m->kind->schema, m->after, m->is_apply, &inner) < 0))
 		return cannot_handle(m, inner.msg, err);
-	if (m->kind->schema && !schema_default(m->kind->schema, m->after))
+	if (m->kind->schema && !(m->is_apply ? schema_default_applied(m->kind->schema, m->after)
+					     : schema_default(m->kind->schema, m->after)))
 		return store_too_large(err);
 	const char *fault = texts_fault(m->kind, m->after, m->r->arena);
 	if (fault)

@@ -250,11 +250,12 @@ static int check_config(struct mutation *m, struct obj *config, struct apply_req
 	struct error inner = ERROR_INIT;
 	const char *want = kind_api_version(m->kind, r->arena);
 	const char *api = meta_api_version(config), *kind = meta_kind(config);
+	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT(STRBUF_SMALL);
 	if (!api || !kind || !cstr_eq(api, want) || !cstr_eq(kind, m->kind->kind))
 		return fail_code(r, E_BADREQUEST, err,
 				 "invalid object type: %s/%s, want %s, Kind=%s", api ? api : "",
 				 kind ? kind : "", want, m->kind->kind);
-	return apply_check(q, &inner) < 0 ? fail_code(r, inner.code, err, "%s", inner.msg) : 0;
+	return apply_check(q, &why, &inner) < 0 ? fail_code(r, inner.code, err, "%s", why.buf) : 0;
 }
 
 static const char *stated_text(const struct mutation *m, const char *text)
@@ -326,8 +327,12 @@ int patching_server_side(struct mutation *m, struct error *err)
 	q.stated_namespace = m->stated.ns;
 	if (check_config(m, config, &q, err) < 0)
 		return -err->code;
-	if (m->head && cstr_eq(m->resource->plural, "certificatesigningrequests"))
+	m->is_apply = true;
+	if (m->head && cstr_eq(m->resource->plural, "certificatesigningrequests")) {
+		if (mutation_reads(m, config, err) < 0)
+			return -err->code;
 		obj_del(config, "spec"); /* what was asked for stays, and nobody owns it */
+	}
 	obj_del_path(config, "metadata.resourceVersion");
 	if (m->kind->flags & KIND_CUSTOM)
 		object_meta_tidy(config);
@@ -339,7 +344,6 @@ int patching_server_side(struct mutation *m, struct error *err)
 	m->after = obj_keep(r->arena, merged);
 	update_last_applied(m, config);
 	m->keep_managers = true;
-	m->is_apply = true;
 	m->verb = "apply";
 	return 0;
 }

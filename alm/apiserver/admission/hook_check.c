@@ -285,9 +285,9 @@ static void check_hook(const struct obj *o, bool mutating, const char *path,
 			     obj_get(o, "namespaceSelector"));
 	check_label_selector(e, check_below(e, path, "objectSelector"),
 			     obj_get(o, "objectSelector"));
-	hook_check_client(obj_get(o, "clientConfig"), check_below(e, path, "clientConfig"), e);
 	if (mutating)
 		check_word(o, "reinvocationPolicy", path, again, e);
+	hook_check_client(obj_get(o, "clientConfig"), check_below(e, path, "clientConfig"), e);
 	conditions_check(obj_get(o, "matchConditions"), check_below(e, path, "matchConditions"),
 			 scope, e);
 }

@@ -221,8 +221,22 @@ static void check_annotations(const struct obj *policy, const struct policy_scop
 	}
 }
 
+/* Nothing is left of a deletion that could be changed. */
+static void check_operations(const struct obj *match, const char *path, struct field_errors *e)
+{
+	static const char *const may[] = {"*", "CONNECT", "CREATE", "UPDATE", NULL};
+	const struct obj *rules = obj_get(match, "resourceRules");
+	const char *operations_at = arena_fmt(e->arena, "%s.resourceRules.operations", path);
+	for (size_t i = 0; i < obj_len(rules) && !field_errors_full(e); i++) {
+		const struct obj *list = obj_get(obj_at(rules, i), "operations");
+		for (size_t k = 0; k < obj_len(list) && !field_errors_full(e); k++)
+			field_errors_one_of(e, operations_at, obj_as_string(obj_at(list, k)), may);
+	}
+}
+
 /* What both kinds of policy have in common. */
-static void check_policy(const struct obj *policy, struct policy_scope *s, struct field_errors *e)
+static void check_policy(const struct obj *policy, bool mutating, struct policy_scope *s,
+			 struct field_errors *e)
 {
 	static const char *const failures[] = {"Fail", "Ignore", NULL};
 	const struct obj *match = obj_path(policy, "spec.matchConstraints");
@@ -237,6 +251,8 @@ static void check_policy(const struct obj *policy, struct policy_scope *s, struc
 		match_check(match, "spec.matchConstraints", e);
 	if (match && !obj_len(obj_get(match, "resourceRules")))
 		check_required(e, "spec.matchConstraints.resourceRules", NULL);
+	if (mutating)
+		check_operations(match, "spec.matchConstraints", e);
 	conditions_check(obj_path(policy, "spec.matchConditions"), "spec.matchConditions", s, e);
 	check_variables(policy, s, e);
 }
@@ -247,7 +263,7 @@ void policy_check(const struct obj *policy, struct field_errors *e)
 	CLEANUP(arena_freep) struct arena *a = arena_new(CHECK_BYTES_MAX);
 	struct policy_scope *s = ARENA_NEW(a, struct policy_scope);
 	s->a = a;
-	check_policy(policy, s, e);
+	check_policy(policy, false, s, e);
 	if (!obj_len(obj_path(policy, "spec.validations")) &&
 	    !obj_len(obj_path(policy, "spec.auditAnnotations"))) {
 		check_required(e, "spec.validations", none);
@@ -295,19 +311,6 @@ static void check_mutation(const struct obj *o, size_t i, const struct policy_sc
 			arena_fmt(e->arena, "must not be specified when patchType is %s", type));
 }
 
-/* Nothing is left of a deletion that could be changed. */
-static void check_operations(const struct obj *match, const char *path, struct field_errors *e)
-{
-	static const char *const may[] = {"*", "CONNECT", "CREATE", "UPDATE", NULL};
-	const struct obj *rules = obj_get(match, "resourceRules");
-	const char *operations_at = arena_fmt(e->arena, "%s.resourceRules.operations", path);
-	for (size_t i = 0; i < obj_len(rules) && !field_errors_full(e); i++) {
-		const struct obj *list = obj_get(obj_at(rules, i), "operations");
-		for (size_t k = 0; k < obj_len(list) && !field_errors_full(e); k++)
-			field_errors_one_of(e, operations_at, obj_as_string(obj_at(list, k)), may);
-	}
-}
-
 void mutating_policy_check(const struct obj *policy, struct field_errors *e)
 {
 	static const char *const again[] = {"IfNeeded", "Never", NULL};
@@ -316,8 +319,7 @@ void mutating_policy_check(const struct obj *policy, struct field_errors *e)
 	const struct obj *list = obj_path(policy, "spec.mutations");
 	const char *policy_again = obj_str(policy, "spec.reinvocationPolicy");
 	s->a = a;
-	check_policy(policy, s, e);
-	check_operations(obj_path(policy, "spec.matchConstraints"), "spec.matchConstraints", e);
+	check_policy(policy, true, s, e);
 	if (!obj_len(list))
 		check_required(e, "spec.mutations", "mutations must contain at least one item");
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)

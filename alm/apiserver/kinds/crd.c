@@ -9,10 +9,33 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
+static const char *storage_version(const struct obj *o)
+{
+	const struct obj *list = obj_path(o, "spec.versions");
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (obj_flag(obj_at(list, i), "storage", false))
+			return obj_str(obj_at(list, i), "name");
+	return NULL;
+}
+
 /* Defaults. */
+
+/* Nobody may say that nothing was ever stored. */
+static void default_stored(struct obj *o)
+{
+	const char *storage = storage_version(o);
+	if (obj_type(obj_get(o, "status")) != OBJ_MAP ||
+	    obj_len(obj_path(o, "status.storedVersions")) || !storage)
+		return;
+	struct obj *list = obj_list();
+	obj_append(list, obj_string(storage));
+	obj_set_path(o, "status.storedVersions", list);
+}
 
 void crd_default(struct obj *o)
 {
+	if (obj_type(obj_get(o, "spec")) != OBJ_MAP)
+		obj_set(o, "spec", obj_map());
 	struct obj *spec = obj_get_mut(o, "spec");
 	struct obj *names = obj_get_mut(spec, "names");
 	const char *kind = obj_str(names, "kind");
@@ -26,13 +49,14 @@ void crd_default(struct obj *o)
 		if (!obj_str(names, "listKind"))
 			obj_set(names, "listKind", obj_stringf("%sList", kind));
 	}
-	if (obj_type(spec) == OBJ_MAP && !obj_is_set(obj_get(spec, "conversion")))
+	if (!obj_is_set(obj_get(spec, "conversion")))
 		obj_set_path(spec, "conversion.strategy", obj_string("None"));
 	if (obj_type(obj_path(spec, "conversion.webhook.clientConfig.service")) == OBJ_MAP &&
 	    !obj_is_set(obj_path(spec, "conversion.webhook.clientConfig.service.port")))
 		obj_set_path(spec, "conversion.webhook.clientConfig.service.port", obj_int(443));
 	if (!obj_flag(spec, "preserveUnknownFields", false))
 		obj_del(spec, "preserveUnknownFields");
+	default_stored(o);
 }
 
 /* Names and conditions. */
@@ -90,11 +114,7 @@ static bool find_conflict(struct crds *c, const struct obj *o, struct conflict *
 
 static void add_stored_version(struct obj *status, const struct obj *o)
 {
-	const struct obj *list = obj_path(o, "spec.versions");
-	const char *storage = NULL;
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (obj_flag(obj_at(list, i), "storage", false))
-			storage = obj_str(obj_at(list, i), "name");
+	const char *storage = storage_version(o);
 	if (obj_type(obj_get(status, "storedVersions")) != OBJ_LIST)
 		obj_set(status, "storedVersions", obj_list());
 	struct obj *stored = obj_get_mut(status, "storedVersions");

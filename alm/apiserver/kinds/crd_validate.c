@@ -75,6 +75,16 @@ static bool schema_was_there(const struct map *before, const struct obj *schema)
 	return map_has(before, digest);
 }
 
+void crd_refuse_root(struct field_errors *e, const char *at, const struct obj *s)
+{
+	check_invalid(e, at, s,
+		      "only [Description Type Format Title Maximum ExclusiveMaximum Minimum "
+		      "ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems "
+		      "MultipleOf Required Items Properties ExternalDocs Example "
+		      "XPreserveUnknownFields XValidations] fields are allowed at the root of the "
+		      "schema if the status subresource is enabled");
+}
+
 /* If the status is written apart, the root says what its fields say, and no more. */
 static void check_root(struct field_errors *e, const char *at, const struct obj *s)
 {
@@ -97,12 +107,6 @@ static void check_root(struct field_errors *e, const char *at, const struct obj 
 					    "x-kubernetes-map-type"};
 	static const char *const flags[] = {"nullable", "x-kubernetes-embedded-resource",
 					    "x-kubernetes-int-or-string"};
-	static const char only[] =
-		"only [Description Type Format Title Maximum ExclusiveMaximum Minimum "
-		"ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems "
-		"MultipleOf Required Items Properties ExternalDocs Example "
-		"XPreserveUnknownFields XValidations] fields are allowed at the root of the "
-		"schema if the status subresource is enabled";
 	const char *type = check_text(s, "type");
 	bool found = false;
 	for (size_t i = 0; i < ARRAY_LEN(early); i++)
@@ -118,7 +122,7 @@ static void check_root(struct field_errors *e, const char *at, const struct obj 
 	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
 		found |= obj_flag(s, flags[i], false);
 	if (found)
-		check_invalid(e, at, s, only);
+		crd_refuse_root(e, at, s);
 }
 
 static void check_schema(struct field_errors *e, const char *at, const struct obj *s,
@@ -249,6 +253,24 @@ static void check_each_version(struct field_errors *e, const struct obj *list,
 			      "must have exactly one version marked as storage version");
 }
 
+static bool is_unpruned(const struct obj *o)
+{
+	return obj_flag(obj_get(o, "spec"), "preserveUnknownFields", false);
+}
+
+/* A default makes a value of what is unknown. */
+static void check_unpruned_defaults(struct field_errors *e, const struct obj *o,
+				    const struct obj *versions)
+{
+	bool found = false;
+	for (size_t i = 0; i < obj_len(versions) && is_unpruned(o) && !found; i++)
+		found = schema_has_defaults(schema_of(obj_at(versions, i)));
+	if (found)
+		field_errors_add(e, FIELD_INVALID, "spec.preserveUnknownFields",
+				 "Invalid value: true: must be false in order to use defaults in "
+				 "the schema");
+}
+
 static void check_versions(const struct obj *o, const struct obj *before, struct field_errors *e)
 {
 	static const char *const names[] = {"plural", "singular", "kind", "listKind"};
@@ -267,6 +289,7 @@ static void check_versions(const struct obj *o, const struct obj *before, struct
 						   "schema.openAPIV3Schema"),
 				       NULL);
 	}
+	check_unpruned_defaults(e, o, list);
 	check_each_version(e, list, obj_path(before, "spec.versions"), &c, known);
 	if (!check_is_empty(first, "name"))
 		check_version_name(e, "spec.version", check_text(first, "name"));
@@ -304,6 +327,9 @@ static void check_conversion(const struct obj *o, const struct obj *before, stru
 	static const char *const strategies[] = {"None", "Webhook", NULL};
 	const char *strategy = obj_str(o, "spec.conversion.strategy");
 	const struct obj *webhook = obj_path(o, "spec.conversion.webhook");
+	if (is_unpruned(o) && strategy && strcmp(strategy, "None") != 0)
+		check_invalid_text(e, "spec.conversion.strategy", strategy,
+				   "must be None if spec.preserveUnknownFields is true");
 	if (crd_has_converter(o)) {
 		check_converter(webhook, before, e);
 		return;
@@ -367,7 +393,7 @@ static void check_stored_versions(const struct obj *o, struct field_errors *e)
 	static const char path[] = "status.storedVersions";
 	const struct obj *stored = obj_path(o, path), *list = obj_path(o, "spec.versions");
 	if (!obj_len(stored)) {
-		check_invalid(e, path, stored, "must have at least one stored version");
+		check_invalid(e, path, NULL, "must have at least one stored version");
 		return;
 	}
 	for (size_t i = 0; i < obj_len(list); i++) {

@@ -159,7 +159,8 @@ static void check_claimed(struct field_errors *e, const char *path, const struct
 				   obj_get(obj_at(list, i), "requests"), names);
 		check_alike(e, check_at(e, at, i), obj_at(list, i));
 	}
-	check_device_configs(e, check_below(e, path, "config"), obj_get(devices, "config"), names);
+	check_device_configs(e, check_below(e, path, "config"), obj_get(devices, "config"), names,
+			     NULL);
 }
 
 void check_device_claim(struct field_errors *e, const struct obj *o)
@@ -261,10 +262,7 @@ static void check_allocation(struct field_errors *e, const struct obj *a, const 
 				  check_text(obj_at(list, i), "request"), names);
 		check_device_name(e, at, obj_at(list, i));
 	}
-	for (size_t i = 0; i < obj_len(config) && !field_errors_full(e); i++)
-		field_errors_one_of(e, check_below(e, check_at(e, configs, i), "source"),
-				    check_text(obj_at(config, i), "source"), sources);
-	check_device_configs(e, configs, config, names);
+	check_device_configs(e, configs, config, names, sources);
 	if (nodes)
 		check_node_selector(e, "status.allocation.nodeSelector", nodes);
 	check_said_since(e, from, a);

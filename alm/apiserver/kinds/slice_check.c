@@ -21,6 +21,7 @@
 #define COUNTERS_MAX         8
 #define CONSUMED_MAX         2  /* sets that one device takes of */
 #define ENTRIES_MAX          32 /* attributes and capacities of one device */
+#define ENTRY_SHOWN_MAX      96 /* of the name of one in a path */
 #define BINDINGS_MAX         4
 #define ID_MAX               32
 #define VALUE_MAX            64
@@ -139,9 +140,15 @@ void check_request_refs(struct field_errors *e, const char *path, const struct o
 }
 
 void check_device_configs(struct field_errors *e, const char *path, const struct obj *list,
-			  const struct map *requests)
+			  const struct map *requests, const char *const *sources)
 {
 	for (size_t i = 0, n = check_length(e, path, list, LIST_MAX); i < n; i++) {
+		const char *source = check_text(obj_at(list, i), "source");
+		if (sources && *source)
+			field_errors_one_of(e, check_below(e, check_at(e, path, i), "source"),
+					    source, sources);
+		else if (sources)
+			check_required(e, check_below(e, check_at(e, path, i), "source"), NULL);
 		if (requests)
 			check_request_refs(e, check_below(e, check_at(e, path, i), "requests"),
 					   obj_get(obj_at(list, i), "requests"), requests);
@@ -178,7 +185,7 @@ void check_device_class(struct field_errors *e, const struct obj *o)
 {
 	const char *name = obj_str(o, "spec.extendedResourceName"), *slash;
 	check_device_selectors(e, "spec.selectors", obj_path(o, "spec.selectors"));
-	check_device_configs(e, "spec.config", obj_path(o, "spec.config"), NULL);
+	check_device_configs(e, "spec.config", obj_path(o, "spec.config"), NULL, NULL);
 	if (!name)
 		return;
 	slash = strchr(name, '/');
@@ -304,10 +311,21 @@ static void check_version(struct field_errors *e, const char *path, const char *
 	too_long(e, path, text, VALUE_MAX);
 }
 
+/* A long name is told by its ends. */
+static const char *at_entry(struct field_errors *e, const char *path, const char *name)
+{
+	size_t n = strlen(name);
+	if (n <= ENTRY_SHOWN_MAX)
+		return arena_fmt(e->arena, "%s[%s]", path, name);
+	size_t shown = ENTRY_SHOWN_MAX - strlen("...");
+	return arena_fmt(e->arena, "%s[%.*s...%s]", path, (int)((shown + 1) / 2), name,
+			 name + n - shown / 2);
+}
+
 static void check_attributes(struct field_errors *e, const char *path, const struct obj *map)
 {
 	OBJ_EACH (it, map) {
-		const char *at = arena_fmt(e->arena, "%s[%s]", path, it.key);
+		const char *at = at_entry(e, path, it.key);
 		const char *text = obj_str(it.value, "string");
 		check_entry_name(e, path, it.key);
 		if (text)
@@ -319,6 +337,18 @@ static void check_attributes(struct field_errors *e, const char *path, const str
 			check_invalid_text(e, at, "", "exactly one value must be specified");
 		else if (obj_len(it.value) > 1)
 			check_invalid(e, at, it.value, "exactly one value must be specified");
+	}
+}
+
+static void check_capacities(struct field_errors *e, const char *path, const struct obj *map,
+			     bool is_shared)
+{
+	OBJ_EACH (it, map) {
+		check_entry_name(e, path, it.key);
+		if (obj_has(it.value, "requestPolicy") && !is_shared)
+			check_forbidden(e,
+					check_below(e, at_entry(e, path, it.key), "requestPolicy"),
+					"allowMultipleAllocations must be true");
 	}
 }
 
@@ -411,15 +441,8 @@ static void check_device(struct field_errors *e, const char *path, const struct 
 		check_invalid(e, path, count,
 			      "the total number of attributes and capacities must not exceed 32");
 	check_attributes(e, check_below(e, path, "attributes"), obj_get(d, "attributes"));
-	OBJ_EACH (it, capacity)
-		check_entry_name(e, check_below(e, path, "capacity"), it.key);
-	OBJ_EACH (it, capacity)
-		if (obj_has(it.value, "requestPolicy") &&
-		    !obj_flag(d, "allowMultipleAllocations", false))
-			check_forbidden(
-				e,
-				arena_fmt(e->arena, "%s.capacity[%s].requestPolicy", path, it.key),
-				"allowMultipleAllocations must be true");
+	check_capacities(e, check_below(e, path, "capacity"), capacity,
+			 obj_flag(d, "allowMultipleAllocations", false));
 	check_taints(e, check_below(e, path, "taints"), obj_get(d, "taints"));
 	check_counters(e, check_below(e, path, "consumesCounters"), obj_get(d, "consumesCounters"),
 		       "counterSet", CONSUMED_MAX);

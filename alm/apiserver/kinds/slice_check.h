@@ -13,9 +13,10 @@ void resource_slice_kept(struct field_errors *e, const struct obj *o, const stru
 
 /* Lists that claims and classes have alike. */
 void check_device_selectors(struct field_errors *e, const char *path, const struct obj *list);
-/* requests: of the claim, and of what is first available of them ("a", "a/b"); NULL of a class. */
+/* requests: of the claim, and of what is first available of them ("a", "a/b"); NULL of a class. sources: words for where one
+ * comes from; NULL: nobody says. */
 void check_device_configs(struct field_errors *e, const char *path, const struct obj *list,
-			  const struct map *requests);
+			  const struct map *requests, const char *const *sources);
 void check_request_ref(struct field_errors *e, const char *path, const char *name,
 		       const struct map *requests);
 void check_request_refs(struct field_errors *e, const char *path, const struct obj *list,

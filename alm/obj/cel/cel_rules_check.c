@@ -79,8 +79,14 @@ static void add_optional(struct rule_check *c, const struct obj *optional, size_
 	strbuf_truncate(&c->path, at);
 }
 
-static void check_expression(struct rule_check *c, const struct schema *s, const struct obj *rule,
-			     size_t i, const char *key, bool is_root)
+struct checked {
+	bool holds; /* it is an expression of its type */
+	bool uses_old;
+};
+
+static struct checked check_expression(struct rule_check *c, const struct schema *s,
+				       const struct obj *rule, size_t i, const char *key,
+				       bool is_root)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	CLEANUP(arena_freep) struct arena *a = arena_new(EVAL_BYTES_MAX);
@@ -101,11 +107,9 @@ static void check_expression(struct rule_check *c, const struct schema *s, const
 		add_broken(c, rule, i, key,
 			   is_rule ? "cel expression must evaluate to a bool"
 				   : "messageExpression must evaluate to a string");
-	else if (p && p->uses_old && !c->correlatable && is_rule)
-		add_uncorrelatable(c, text, i);
-	const struct obj *optional = obj_get(rule, "optionalOldSelf");
-	if (is_rule && obj_is_set(optional) && !(p && p->uses_old))
-		add_optional(c, optional, i);
+	else
+		return (struct checked){true, p && p->uses_old};
+	return (struct checked){false, p && p->uses_old};
 }
 
 /* Was something of the schema here wrong? Then nothing is said of its rules. */
@@ -127,9 +131,14 @@ static void check_rules(struct rule_check *c, const struct schema *s, bool is_ro
 		struct str made = obj_as_str(obj_get(rule, "messageExpression"));
 		if (!str_trim(obj_as_str(obj_get(rule, "rule"))).len)
 			continue;
-		check_expression(c, s, rule, i, "rule", is_root);
-		if (made.len)
-			check_expression(c, s, rule, i, "messageExpression", is_root);
+		struct checked is = check_expression(c, s, rule, i, "rule", is_root);
+		const struct obj *optional = obj_get(rule, "optionalOldSelf");
+		if (is.holds && made.len)
+			(void)check_expression(c, s, rule, i, "messageExpression", is_root);
+		if (is.holds && is.uses_old && !c->correlatable)
+			add_uncorrelatable(c, obj_as_string(obj_get(rule, "rule")), i);
+		if (obj_is_set(optional) && !is.uses_old)
+			add_optional(c, optional, i);
 	}
 }
 

@@ -236,32 +236,35 @@ int apply_track_update(const struct update_request *r, struct error *err)
 /* --- apply --- */
 
 static int refuse_config(const struct apply_request *r, const struct strbuf *findings, size_t n,
-			 struct error *err)
+			 struct strbuf *why, struct error *err)
 {
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TEXT_BYTES_MAX);
 	const char *ns = r->stated_namespace, *name = meta_name(r->config);
 	const char *kind = meta_kind(r->config), *core = strchr(r->api_version, '/') ? "" : "/";
 	struct str rest = strbuf_str(findings), line;
-	strbuf_addf(&b,
+	strbuf_addf(why,
 		    "failed to create typed patch object (%s/%s; %s%s, Kind=%s): ", ns ? ns : "",
 		    name ? name : "", core, r->api_version, kind ? kind : "");
 	if (n == 1)
-		strbuf_addstr(&b, rest);
+		strbuf_addstr(why, rest);
 	else
-		strbuf_adds(&b, "errors:");
+		strbuf_adds(why, "errors:");
 	while (n > 1 && str_next_line(&rest, &line))
-		strbuf_addf(&b, "\n  %.*s", STR_ARG(line));
-	return error_set(err, E_BADREQUEST, "%s", b.buf);
+		strbuf_addf(why, "\n  %.*s", STR_ARG(line));
+	return error_set(err, E_BADREQUEST, "%s", why->buf);
 }
 
+/* All of the reason is in why: there may be more of it than an error holds. */
 static int check_config(const struct apply_request *r, struct apply_type t, struct arena *a,
-			struct error *err)
+			struct strbuf *why, struct error *err)
 {
+	static const char managed[] = "metadata.managedFields must be nil";
 	CLEANUP(strbuf_release) struct strbuf findings = STRBUF_INIT(TEXT_BYTES_MAX);
-	if (obj_len(obj_path(r->config, "metadata.managedFields")) > 0)
-		return error_set(err, E_BADREQUEST, "metadata.managedFields must be nil");
+	if (obj_len(obj_path(r->config, "metadata.managedFields")) > 0) {
+		strbuf_adds(why, managed);
+		return error_set(err, E_BADREQUEST, "%s", managed);
+	}
 	size_t n = apply_check_config(t, r->config, a, &findings);
-	return n > 0 ? refuse_config(r, &findings, n, err) : 0;
+	return n > 0 ? refuse_config(r, &findings, n, why, err) : 0;
 }
 
 /* What the manager applied before and does not apply now is removed, unless another owns it. */
@@ -375,10 +378,10 @@ static int merge(const struct apply_request *r, struct apply_type t, struct mana
 	return 0;
 }
 
-int apply_check(const struct apply_request *r, struct error *err)
+int apply_check(const struct apply_request *r, struct strbuf *why, struct error *err)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(APPLY_BYTES_MAX);
-	return check_config(r, type_of(r->schema, r->config), a, err);
+	return check_config(r, type_of(r->schema, r->config), a, why, err);
 }
 
 int apply_merge(const struct apply_request *r, struct apply_conflicts *ret_conflicts,
@@ -387,7 +390,8 @@ int apply_merge(const struct apply_request *r, struct apply_conflicts *ret_confl
 	CLEANUP(arena_freep) struct arena *a = arena_new(APPLY_BYTES_MAX);
 	struct managed m;
 	struct apply_type t = type_of(r->schema, r->config);
-	int rc = check_config(r, t, a, err);
+	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT(TEXT_BYTES_MAX);
+	int rc = check_config(r, t, a, &why, err);
 	if (rc < 0)
 		return rc;
 	CLEANUP(obj_unrefp) struct obj *live = bare_copy(r->live);

@@ -40,8 +40,9 @@ struct apply_conflicts {
 	size_t n;
 };
 
-/* What apply_merge() refuses the configuration for, of metadata too, before that is looked at. */
-int apply_check(const struct apply_request *r, struct error *err);
+/* What apply_merge() refuses the configuration for, of metadata too, before that is looked at. The
+ * whole of the reason is added to why, as an error may hold less of it. */
+int apply_check(const struct apply_request *r, struct strbuf *why, struct error *err);
 /* E_CONFLICT with ret_conflicts filled, E_BADREQUEST for undeclared fields, wrong types, duplicate
  * set items or keys and non-empty managedFields, E_TOOLARGE for too many managers or fields. The
  * result is owned, shares nothing that may be changed, and is not yet pruned, defaulted, validated.

@@ -176,7 +176,7 @@ static const char *expected(const struct schema *s, const struct obj *o)
 		return "map";
 	if (!s || !s->type || s->preserve || obj_type(o) == OBJ_NULL || schema_has_type(s, o))
 		return NULL;
-	if (s->type == SCHEMA_ANY_SCALAR || s->type == (SCHEMA_INTEGER | SCHEMA_STRING))
+	if (s->type == SCHEMA_ANY_SCALAR)
 		return obj_type(o) == OBJ_MAP || obj_type(o) == OBJ_LIST ? "any scalar" : NULL;
 	if (s->type & SCHEMA_OBJECT)
 		return "map";
@@ -315,7 +315,10 @@ static void add_wrong_type(struct findings *f, const char *want, const struct ob
 
 static void check_node(struct findings *f, struct apply_type t, const struct obj *o)
 {
-	const char *want = expected(t.s, o);
+	const char *want = NULL;
+	if (t.s && t.s->int_or_string) /* has no type of its own: it is judged later */
+		return;
+	want = expected(t.s, o);
 	if (want)
 		add_wrong_type(f, want, o);
 	else if (obj_type(o) == OBJ_MAP)

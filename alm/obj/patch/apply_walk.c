@@ -381,6 +381,17 @@ static enum obj_type common_type(const struct obj *before, const struct obj *aft
 	return y == OBJ_ABSENT || y == OBJ_NULL || x == y ? x : OBJ_ABSENT;
 }
 
+/* A map that becomes something else, or was: what is in it comes or goes, too. */
+static void compare_types(struct walk *w, struct apply_type t, const struct obj *before,
+			  const struct obj *after)
+{
+	if (obj_type(before) == OBJ_MAP && !apply_map_is_atomic(t))
+		compare_maps(w, t, before, NULL);
+	else if (obj_type(after) == OBJ_MAP && !apply_map_is_atomic(t))
+		compare_maps(w, t, NULL, after);
+	compare_leaf(w, before, after);
+}
+
 static void compare_node(struct walk *w, struct apply_type t, const struct obj *before,
 			 const struct obj *after)
 {
@@ -390,6 +401,10 @@ static void compare_node(struct walk *w, struct apply_type t, const struct obj *
 			(type == OBJ_LIST && !apply_list_is_atomic(t));
 	if (!before && !after)
 		return;
+	if (type == OBJ_ABSENT) {
+		compare_types(w, t, before, after);
+		return;
+	}
 	empty = empty && !(type == OBJ_MAP && has_always(t));
 	if (!granular || (empty && w->n > 0)) {
 		compare_leaf(w, before, after);

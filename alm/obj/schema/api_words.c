@@ -87,8 +87,11 @@ static const char *named(const struct api_field *f, unsigned marks)
 }
 
 /* What Go calls a list or map of structs, where that has a name. */
-static const char *plural_name(const char *of)
+static const char *plural_name(const struct api_field *f)
 {
+	const char *of = shape_name(f);
+	if (strcmp(api_text(f->name), "definitions") == 0)
+		return "v1.JSONSchemaDefinitions";
 	static const char *const rows[][2] = {
 		{"v1.DeviceAttribute", "map[v1.QualifiedName]v1.DeviceAttribute"},
 		{"v1.DeviceCapacity", "map[v1.QualifiedName]v1.DeviceCapacity"},
@@ -109,8 +112,8 @@ static void add_type(const struct api_field *f, unsigned marks, struct strbuf *b
 		strbuf_adds(b, "uint8");
 	else if (*name)
 		strbuf_adds(b, name);
-	else if (marks & (API_MAP | API_LIST) && plural_name(shape_name(f)))
-		strbuf_adds(b, plural_name(shape_name(f)));
+	else if (marks & (API_MAP | API_LIST) && plural_name(f))
+		strbuf_adds(b, plural_name(f));
 	else if (marks && f->shape == API_TIME)
 		strbuf_adds(b, "map[string]v1.Time"); /* the one field of them */
 	else if (marks & API_MAP && f->shape == API_QUANTITY)

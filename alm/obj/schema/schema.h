@@ -25,6 +25,7 @@ bool schema_check(const struct obj *openapi, const char *path, struct field_erro
 const struct obj *schema_at_path(const struct obj *openapi, const char *text, bool in_brackets,
 				 struct strbuf *path, struct arena *a, const char **ret_why);
 
+bool schema_has_defaults(const struct obj *openapi);
 /* openapi is borrowed during the call only. Fails only for what schema_check() also refuses. */
 int schema_compile(const struct obj *openapi, struct schema **ret, struct error *err);
 void schema_free(struct schema *s);
@@ -38,6 +39,8 @@ void schema_prune(const struct schema *s, struct obj *o,
  * SCHEMA_DEFAULTED_BYTES_MAX: then some are left out. */
 #define SCHEMA_DEFAULTED_BYTES_MAX ((size_t)3 << 19) /* an object has no room for more */
 bool schema_default(const struct schema *s, struct obj *o);
+/* The same of what server-side apply made: a null that has no default stays, and is refused. */
+bool schema_default_applied(const struct schema *s, struct obj *o);
 /* Would both leave the object as it is? Then no copy is needed to change. */
 bool schema_is_shaped(const struct schema *s, const struct obj *o);
 /* Types, formats, bounds, enums, lists as sets and maps ... everything but

@@ -261,8 +261,8 @@ static void check_value(struct schema_checked *c, const struct schema *s, const 
 	}
 }
 
-/* The default must be valid, and nothing of it may be unknown. */
-static void check_default(struct schema_checked *c, const struct obj *o)
+/* The default must be valid, and nothing of it may be unknown. That of the root is a whole object. */
+static void check_default(struct schema_checked *c, const struct obj *o, bool is_root)
 {
 	const struct obj *value = obj_get(o, "default");
 	CLEANUP(schema_freep) struct schema *s = NULL;
@@ -270,6 +270,7 @@ static void check_default(struct schema_checked *c, const struct obj *o)
 	size_t pruned = 0;
 	if (!obj_is_set(value) || c->in_meta || schema_compile(o, &s, &err) < 0)
 		return;
+	s->embedded |= is_root;
 	CLEANUP(obj_unrefp) struct obj *whole = obj_map();
 	obj_set(whole, "default", obj_copy(value));
 	schema_prune_value(s, obj_get_mut(whole, "default"), count_pruned, &pruned);
@@ -279,26 +280,42 @@ static void check_default(struct schema_checked *c, const struct obj *o)
 }
 
 /* Those of maps' values are refused elsewhere. */
-static void check_defaults(struct schema_checked *c, const struct obj *o)
+static void check_defaults(struct schema_checked *c, const struct obj *o, bool is_root)
 {
 	const struct obj *items = obj_get(o, "items");
 	size_t at = c->path.len;
 	if (!schema_enter(c))
 		return;
-	check_default(c, o);
+	check_default(c, o, is_root);
 	if (obj_type(items) == OBJ_MAP) {
 		strbuf_adds(&c->path, ".items");
-		check_defaults(c, items);
+		check_defaults(c, items, false);
 		strbuf_truncate(&c->path, at);
 	}
 	OBJ_EACH (it, obj_get(o, "properties")) {
 		strbuf_addf(&c->path, ".properties[%s]", it.key);
-		check_defaults(c, it.value);
+		check_defaults(c, it.value, false);
 		strbuf_truncate(&c->path, at);
 	}
 	c->depth--;
 }
 /* NOLINTEND(misc-no-recursion) */
+
+static void note_default(struct schema_checked *c, const struct obj *o)
+{
+	c->has_default |= obj_is_set(obj_get(o, "default"));
+}
+
+bool schema_has_defaults(const struct obj *openapi)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX);
+	struct schema_checked c = {.errors = ARENA_NEW(a, struct field_errors)};
+	field_errors_init(c.errors, a);
+	strbuf_init(&c.path, PATH_BYTES_MAX);
+	schema_each(&c, openapi, note_default);
+	strbuf_release(&c.path);
+	return c.has_default;
+}
 
 bool schema_check(const struct obj *openapi, const char *path, struct field_errors *ret)
 {
@@ -317,7 +334,7 @@ bool schema_check(const struct obj *openapi, const char *path, struct field_erro
 	if (!unread)
 		schema_check_structure(&c, openapi);
 	if (!unread && ret->n == from)
-		check_defaults(&c, openapi);
+		check_defaults(&c, openapi, true);
 	sound = !unread && ret->n == from;
 	check_node(&c, openapi, true);
 	if (ret->n == before && unread)

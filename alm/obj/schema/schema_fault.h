@@ -14,6 +14,7 @@ struct schema_checked {
 	struct strbuf path;
 	unsigned depth;
 	bool in_meta;            /* of an object: its metadata, apiVersion or kind */
+	bool has_default;        /* of schema_has_defaults() */
 	const char *no_defaults; /* why there may be none here, or NULL */
 };
 

@@ -46,7 +46,7 @@ void validation_enum(struct schema_validation *v, const struct schema *s, const 
 			go_quote(obj_as_str(value), &text);
 			continue;
 		}
-		go_syntax(value, &plain);
+		go_bad_value(value, &plain);
 		go_quote(strbuf_str(&plain), &text);
 	}
 	field_errors_add(v->errors, FIELD_NOT_SUPPORTED, validation_at(v), "%s", text.buf);

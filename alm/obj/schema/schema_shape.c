@@ -239,7 +239,7 @@ static bool is_bad_null(const struct schema *s, const struct obj *value)
 /* What is put into an object while it is defaulted. */
 struct defaulting {
 	size_t left; /* bytes */
-	bool over;
+	bool over, keeps_nulls;
 };
 
 /* A copy of the default of s; NULL if there is none, or no room for it. */
@@ -256,14 +256,14 @@ static struct obj *default_of(struct defaulting *d, const struct schema *s, cons
 	return obj_copy(s->default_value);
 }
 
-/* A member that is null and may not be: the default takes its place, or it is removed. */
+/* A member that is null and may not be: the default takes its place, or it is removed; what is applied is judged instead. */
 static void default_null(struct defaulting *d, const struct schema *s, struct obj *o,
 			 const char *key)
 {
 	struct obj *value = default_of(d, s, key);
 	if (value)
 		obj_set(o, key, value);
-	else
+	else if (!d->keeps_nulls)
 		obj_del(o, key);
 }
 
@@ -307,6 +307,13 @@ static void default_node(struct defaulting *d, const struct schema *s, struct ob
 bool schema_default(const struct schema *s, struct obj *o)
 {
 	struct defaulting d = {.left = SCHEMA_DEFAULTED_BYTES_MAX};
+	default_node(&d, s, o);
+	return !d.over;
+}
+
+bool schema_default_applied(const struct schema *s, struct obj *o)
+{
+	struct defaulting d = {.left = SCHEMA_DEFAULTED_BYTES_MAX, .keeps_nulls = true};
 	default_node(&d, s, o);
 	return !d.over;
 }

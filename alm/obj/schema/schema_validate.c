@@ -352,11 +352,9 @@ static void check_unique(struct schema_validation *v, const struct schema *s,
 		strbuf_clear(&text);
 		go_bad_value(id, &text);
 		obj_unref(id);
-		if (!map_has(seen, text.buf)) {
-			map_set(seen, text.buf, NULL);
-			continue;
-		}
-		if (!validation_fail(v))
+		size_t times = map_number(seen, text.buf);
+		map_set_number(seen, text.buf, times + 1);
+		if (times != 1 || !validation_fail(v)) /* the third is not told again */
 			continue;
 		size_t at = push_index(v, i);
 		field_errors_add(v->errors, FIELD_DUPLICATE, validation_at(v),

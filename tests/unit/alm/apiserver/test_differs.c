@@ -38,6 +38,13 @@ static void test_differs__of_rich_workloads(void **state)
 	replay("tests/golden/kube-api/differs_rich.jsonl", 150, NULL);
 }
 
+/* Of all other kinds, of definitions and of what they define. */
+static void test_differs__of_other_kinds(void **state)
+{
+	(void)state;
+	replay("tests/golden/kube-api/differs_rest.jsonl", 100, NULL);
+}
+
 /* What was stored before its schema was changed may stay as it is. */
 static void test_differs__a_stricter_schema(void **state)
 {
@@ -97,6 +104,7 @@ int main(void)
 		cmocka_unit_test(test_differs__answers_are_those_of_a_real_server),
 		cmocka_unit_test(test_differs__of_workloads),
 		cmocka_unit_test(test_differs__of_rich_workloads),
+		cmocka_unit_test(test_differs__of_other_kinds),
 		cmocka_unit_test(test_differs__a_long_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

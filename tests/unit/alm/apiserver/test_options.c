@@ -291,6 +291,27 @@ static void test_options__an_apply_is_of_its_path(void **state)
 	}
 }
 
+/* Each field that an apply may not have is told, however many there are. */
+static void test_options__an_apply_is_refused_with_all_reasons(void **state)
+{
+	(void)state;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_adds(&b,
+		    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"c\"}");
+	for (int i = 0; i < 60; i++)
+		strbuf_addf(&b, ",\"none%d\":1", i);
+	strbuf_addc(&b, '}');
+	struct answer a = apifake_do_type(f, "PATCH", CMS "/c?fieldManager=m",
+					  "application/apply-patch+yaml", b.buf);
+	assert_int_equal(a.status, 400);
+	for (int i = 0; i < 60; i++) {
+		char line[64];
+		snprintf(line, sizeof(line), "\n  .none%d: field not declared in schema", i);
+		if (!strstr(obj_str(a.json, "message"), line))
+			fail_msg("none%d is not told: %s", i, obj_str(a.json, "message"));
+	}
+}
+
 /* Without ?fieldManager= it is what the program calls itself, up to its version. */
 static void test_options__a_manager_is_the_program(void **state)
 {
@@ -328,6 +349,7 @@ int main(void)
 		T(test_options__a_second_deletion_may_ask_for_more),
 		T(test_options__fields_are_selected),
 		T(test_options__an_apply_is_of_its_path),
+		T(test_options__an_apply_is_refused_with_all_reasons),
 		T(test_options__a_manager_is_the_program),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
