@@ -478,7 +478,7 @@ void admit_device_validate(struct mutation *m, struct field_errors *e)
 	const char *may =
 		h ? meta_label(head_obj_hot(h), "resource.kubernetes.io/admin-access") : NULL;
 	const size_t from = e->n;
-	for (size_t i = 0; !m->head && i < obj_len(list); i++)
+	for (size_t i = 0; !m->head && i < obj_len(list) && e->n == from; i++) /* the first alone */
 		if (obj_flag(obj_at(list, i), "exactly.adminAccess", false) &&
 		    !cstr_eq(may, "true"))
 			check_forbidden(

@@ -12,7 +12,6 @@
 
 struct walk {
 	struct strbuf path;
-	bool drop;
 	struct error *err;
 	struct field_errors *e; /* NULL: it is only read */
 };
@@ -32,13 +31,13 @@ static int coerce(struct walk *w, struct obj *o)
 	struct error inner = ERROR_INIT;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const struct obj *v = obj_get(o, names[i]);
-		if (v && obj_type(v) != OBJ_STRING && !w->drop)
+		if (v && obj_type(v) != OBJ_STRING)
 			return refuse(w, names[i], v, "must be a string");
 	}
 	if (!meta)
 		return 0;
 	CLEANUP(obj_unrefp) struct obj *was = obj_copy(meta);
-	if (object_meta_coerce(o, w->drop, NULL, NULL, &inner) < 0 && !w->drop)
+	if (object_meta_coerce(o, false, NULL, NULL, &inner) < 0)
 		return refuse(w, "metadata", was, inner.msg);
 	return 0;
 }
@@ -49,7 +48,17 @@ static void check(struct walk *w, const struct obj *o)
 	const char *at = check_below(e, w->path.buf, "metadata");
 	const char *finalizers_at = check_below(e, at, "finalizers");
 	const struct obj *meta = obj_get(o, "metadata"), *list = obj_get(meta, "finalizers");
+	struct error inner = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *read = obj_copy(o);
+	if (meta && object_meta_coerce(read, false, NULL, NULL, &inner) < 0) {
+		check_invalid(e, at, meta, inner.msg);
+		return;
+	}
+	check_name_rule(e, check_below(e, at, "generateName"), NAME_PATH_SEGMENT,
+			check_text(meta, "generateName"));
 	check_name_rule(e, check_below(e, at, "name"), NAME_PATH_SEGMENT, check_text(meta, "name"));
+	check_name_rule(e, check_below(e, at, "namespace"), NAME_DNS_LABEL,
+			check_text(meta, "namespace"));
 	check_label_map(e, check_below(e, at, "labels"), obj_get(meta, "labels"));
 	object_meta_check_annotations(obj_get(meta, "annotations"),
 				      check_below(e, at, "annotations"), e);
@@ -90,9 +99,9 @@ static int visit(struct walk *w, const struct schema *s, struct obj *o)
 	return r;
 }
 
-int embedded_coerce(const struct schema *s, struct obj *o, bool drop, struct error *err)
+int embedded_coerce(const struct schema *s, struct obj *o, struct error *err)
 {
-	struct walk w = {.drop = drop, .err = err};
+	struct walk w = {.err = err};
 	strbuf_init(&w.path, PATH_BYTES_MAX);
 	int r = visit(&w, s, o);
 	strbuf_release(&w.path);

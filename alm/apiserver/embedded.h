@@ -7,9 +7,10 @@
 #include "alm/obj/schema/schema.h"
 
 /* object_meta_coerce() of all of them in o, in place. E_BADREQUEST "spec.a.kind: Invalid value: 7: must be a string" for the first
- * thing of a wrong type; drop: metadata of one goes. */
-int embedded_coerce(const struct schema *s, struct obj *o, bool drop, struct error *err);
-/* What is wrong with their names, labels, annotations and finalizers. */
+ * thing of a wrong type. */
+int embedded_coerce(const struct schema *s, struct obj *o, struct error *err);
+/* What is wrong with their names, namespaces, labels, annotations and finalizers; or that it is no metadata, of what was applied
+ * and so not read before. */
 void embedded_check(const struct schema *s, struct obj *o, struct field_errors *e);
 
 #endif

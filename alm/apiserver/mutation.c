@@ -159,8 +159,7 @@ static bool is_meta_last(const struct mutation *m)
 static bool refuses_root(const struct field_errors *e, const char *path)
 {
 	for (size_t i = 0; i < e->n; i++)
-		if (cstr_eq(e->items[i].path, path) &&
-		    strstr(e->items[i].message, "at the root of the schema"))
+		if (e->items[i].type == FIELD_INVALID && cstr_eq(e->items[i].path, path))
 			return true;
 	return false;
 }
@@ -196,6 +195,7 @@ int mutation_validate(struct mutation *m, struct error *err)
 	size_t again;
 	object_meta_validate(m->kind, m->after, m->before, m->other_uid, &again, e);
 	size_t of_meta = e->n;
+	e->whole = again == SIZE_MAX || m->kind->flags & KIND_META_FIRST ? 0 : again;
 	struct check_parts parts = {of_meta, of_meta};
 	admit_validate(m, &parts, e);
 	check_emptied(m, e);

@@ -272,6 +272,39 @@ static int shape_builtin(struct mutation *m, struct error *err)
 	return rc;
 }
 
+static bool is_there(const struct obj *list, const struct obj *item)
+{
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (obj_equal(obj_at(list, i), item))
+			return true;
+	return false;
+}
+
+/* An owner that is named twice is one, and who did that is told. */
+static void drop_same_owners(struct mutation *m)
+{
+	const struct obj *list = obj_path(m->after, "metadata.ownerReferences");
+	const char *uids = NULL;
+	struct obj *kept = obj_keep(m->r->arena, obj_list());
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *owner = obj_at(list, i);
+		const char *uid = obj_str(owner, "uid");
+		if (!is_there(kept, owner))
+			obj_append(kept, obj_ref(owner));
+		else
+			uids = arena_fmt(m->r->arena, "%s%s%s", uids ? uids : "", uids ? ", " : "",
+					 uid ? uid : "");
+	}
+	if (!uids)
+		return;
+	request_warn(m->r,
+		     ".metadata.ownerReferences contains duplicate entries%s; API server dedups "
+		     "owner references in 1.20+, and may reject such requests as early as 1.24; "
+		     "please fix your requests; duplicate UID(s) observed: %s",
+		     cstr_eq(m->r->verb, "patch") ? " after mutating admission happens" : "", uids);
+	obj_set_path(m->after, "metadata.ownerReferences", obj_ref(kept));
+}
+
 int mutation_reads(struct mutation *m, const struct obj *config, struct error *err)
 {
 	const char *api_version = kind_api_version(m->kind, m->r->arena);
@@ -295,11 +328,12 @@ int mutation_shape(struct mutation *m, struct error *err)
 	qsort(m->findings.items + from, m->findings.n - from, sizeof(*m->findings.items), by_place);
 	if ((custom ? object_meta_coerce(m->after, m->is_apply, unknown_field, m, &inner)
 		    : shape_builtin(m, &inner)) < 0 ||
-	    (custom && embedded_coerce(m->kind->schema, m->after, m->is_apply, &inner) < 0))
+	    (custom && !m->is_apply && embedded_coerce(m->kind->schema, m->after, &inner) < 0))
 		return cannot_handle(m, inner.msg, err);
 	if (m->kind->schema && !(m->is_apply ? schema_default_applied(m->kind->schema, m->after)
 					     : schema_default(m->kind->schema, m->after)))
 		return store_too_large(err);
+	drop_same_owners(m);
 	const char *fault = texts_fault(m->kind, m->after, m->r->arena);
 	if (fault)
 		return fail_invalid_one(m->r, m->kind->group, m->kind->kind, m->name, FIELD_INVALID,

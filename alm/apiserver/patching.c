@@ -258,6 +258,14 @@ static int check_config(struct mutation *m, struct obj *config, struct apply_req
 	return apply_check(q, &why, &inner) < 0 ? fail_code(r, inner.code, err, "%s", why.buf) : 0;
 }
 
+/* One that is empty is none there, as it is where "0" is stated. */
+static const char *stated_revision(const struct mutation *m, const struct obj *config)
+{
+	const struct obj *v = obj_path(config, "metadata.resourceVersion");
+	bool none = m->head && obj_type(v) == OBJ_STRING && !obj_as_str(v).len;
+	return none ? "0" : NULL;
+}
+
 static const char *stated_text(const struct mutation *m, const char *text)
 {
 	return text ? arena_strdup(m->r->arena, text) : "";
@@ -324,6 +332,8 @@ int patching_server_side(struct mutation *m, struct error *err)
 	m->stated = (struct stated){
 		stated_text(m, meta_namespace(config)), stated_text(m, meta_name(config)),
 		stated_text(m, meta_resource_version(config)), stated_text(m, meta_uid(config))};
+	if (stated_revision(m, config))
+		m->stated.rv = stated_revision(m, config);
 	q.stated_namespace = m->stated.ns;
 	if (check_config(m, config, &q, err) < 0)
 		return -err->code;

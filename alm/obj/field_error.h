@@ -42,6 +42,7 @@ struct field_errors {
 	size_t bytes;   /* of the texts */
 	size_t omitted; /* beyond the limits */
 	size_t hidden;  /* of the first ones: not told, as what came later is found before them */
+	size_t whole; /* where begins what is told of the metadata of an update as of a new object's */
 	struct field_error items[FIELD_ERRORS_MAX];
 };
 

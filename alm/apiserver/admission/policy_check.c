@@ -83,6 +83,8 @@ static void check_param_kind(const struct obj *policy, struct field_errors *e)
 	const char *group, *version;
 	if (!*api)
 		check_required(e, api_at, NULL);
+	else if (strcmp(api, "/") == 0) /* both parts are empty there */
+		invalid(e, api_at, api, "version must be specified");
 	else if (!gvk_split_api_version(api, e->arena, &group, &version))
 		invalid(e, api_at, api,
 			arena_fmt(e->arena, "unexpected GroupVersion string: %s", api));
@@ -141,7 +143,7 @@ static void check_variables(const struct obj *policy, struct policy_scope *s,
 		const char *path = at(e, "variables", i, "expression");
 		const char *name_at = at(e, "variables", i, "name"), *name = check_text(o, "name");
 		struct policy_expr x = {.type = {.kind = CEL_DYN}};
-		if (!*name)
+		if (is_blank(name))
 			check_required(e, name_at, "name is not specified");
 		else if (!is_identifier(name, s->a))
 			invalid(e, name_at, name, "must be a valid CEL identifier");
@@ -191,8 +193,12 @@ static void check_validations(const struct obj *policy, const struct policy_scop
 
 static void check_key(const char *policy, const char *key, const char *path, struct field_errors *e)
 {
-	const char *full = *policy ? arena_fmt(e->arena, "%s/%s", policy, key) : key;
+	const char *full = arena_fmt(e->arena, "%s/%s", policy, key);
 	const char *fault = name_fault(NAME_QUALIFIED, str_of(full));
+	if (!*policy) {
+		invalid(e, path, key, "requires metadata.name be non-empty");
+		return;
+	}
 	if (fault)
 		invalid(e, path, full, fault);
 	if (fault && !*key) /* an empty part is told twice */

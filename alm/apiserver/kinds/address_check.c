@@ -403,6 +403,13 @@ void check_endpoint_slice(struct field_errors *e, const struct obj *o)
 
 void endpoint_slice_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
+	const struct obj *is = obj_get(o, "endpoints"), *was = obj_get(before, "endpoints");
+	size_t n = 0;
+	for (size_t i = 0; i < e->n; i++) /* those that are as they were are forgiven */
+		if (!is || !was || !obj_equal(is, was) ||
+		    !cstr_has_prefix(e->items[i].path, "endpoints"))
+			e->items[n++] = e->items[i];
+	e->n = n;
 	if (strcmp(check_text(o, "addressType"), check_text(before, "addressType")) != 0)
 		check_invalid_text(e, "addressType", check_text(o, "addressType"),
 				   "field is immutable");

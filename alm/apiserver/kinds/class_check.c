@@ -164,7 +164,11 @@ void check_priority_class(struct field_errors *e, const struct obj *o)
 	else if (!is_system && value > USER_PRIORITY_MAX)
 		check_forbidden(e, "value",
 				"maximum allowed value of a user defined priority is 1000000000");
-	field_errors_one_of(e, "preemptionPolicy", check_text(o, "preemptionPolicy"), policies);
+	if (check_is_empty(o, "preemptionPolicy"))
+		check_required(e, "preemptionPolicy", NULL);
+	else
+		field_errors_one_of(e, "preemptionPolicy", check_text(o, "preemptionPolicy"),
+				    policies);
 }
 
 void priority_class_kept(struct field_errors *e, const struct obj *o, const struct obj *before)

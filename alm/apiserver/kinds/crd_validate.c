@@ -143,10 +143,13 @@ static void check_selectable(struct field_errors *e, const char *at, const struc
 	static const char *const types[] = {"string", "boolean", "integer", NULL};
 	const struct obj *list = obj_get(version, "selectableFields");
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	const char *schema_at = check_below(e, at, "schema.openAPIV3Schema");
 	at = check_below(e, at, "selectableFields");
 	if (obj_len(list) && !obj_is_set(s))
 		check_invalid_text(e, at, "",
 				   "may only be set when validations.schema is included");
+	if (obj_len(list) && obj_is_set(s) && schema_unread(s))
+		check_invalid_text(e, schema_at, "", schema_unread(s));
 	for (size_t i = 0; i < obj_len(list) && obj_is_set(s) && !field_errors_full(e); i++) {
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 		const char *path = check_below(e, check_at(e, at, i), "jsonPath"), *why = NULL;

@@ -15,6 +15,7 @@
 
 #define REQUESTS_MAX 32
 #define FIRST_MAX    8
+#define BINDINGS_MAX 4
 
 /* --- devices --- */
 
@@ -170,6 +171,41 @@ void check_device_claim(struct field_errors *e, const struct obj *o)
 
 /* --- their status --- */
 
+/* What a device is bound by, or not, when a Pod gets it. */
+void check_device_bindings(struct field_errors *e, const char *path, const struct obj *d)
+{
+	static const char *const fields[] = {"bindingConditions", "bindingFailureConditions"};
+	CLEANUP(map_freep) struct map *others = map_new(NULL);
+	for (size_t f = 0; f < ARRAY_LEN(fields); f++) {
+		const struct obj *list = obj_get(d, fields[f]);
+		const char *at = check_below(e, path, fields[f]);
+		CLEANUP(map_freep) struct map *seen = map_new(NULL);
+		size_t from = e->n;
+		check_length(e, at, list, BINDINGS_MAX);
+		for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+			const char *s = obj_as_string(obj_at(list, i)), *name = s ? s : "";
+			const char *here = check_at(e, at, i);
+			check_qualified(e, here, name);
+			if (check_again(seen, name))
+				field_errors_add_text(e, FIELD_DUPLICATE, here, name);
+			if (f == 0)
+				(void)check_again(others, name);
+			else if (map_has(others, name))
+				check_invalid_text(e, here, name,
+						   "bindingFailureConditions must not overlap with "
+						   "bindingConditions");
+		}
+		check_said_since(e, from, list);
+	}
+	for (size_t f = 0; f < ARRAY_LEN(fields); f++)
+		if (!obj_len(obj_get(d, fields[f])) && obj_len(obj_get(d, fields[1 - f]))) {
+			check_invalid(e, check_below(e, path, fields[f]), NULL,
+				      arena_fmt(e->arena, "%s are required to use %s", fields[f],
+						fields[1 - f]));
+			check_said_of(e, obj_get(d, fields[1 - f]));
+		}
+}
+
 static const char *device_key(struct field_errors *e, const struct obj *d)
 {
 	return arena_fmt(e->arena, "%s/%s/%s", check_text(d, "driver"), check_text(d, "pool"),
@@ -183,7 +219,7 @@ static void check_device_name(struct field_errors *e, const char *path, const st
 	check_named(e, check_below(e, path, "device"), NAME_DNS_LABEL, check_text(d, "device"));
 }
 
-static void check_reserved(struct field_errors *e, const struct obj *list, bool allocated)
+static void check_reserved(struct field_errors *e, const struct obj *list)
 {
 	static const char path[] = "status.reservedFor";
 	static const char *const fields[] = {"resource", "name", "uid"};
@@ -199,8 +235,6 @@ static void check_reserved(struct field_errors *e, const struct obj *list, bool 
 		if (check_again(seen, uid))
 			field_errors_add_text(e, FIELD_DUPLICATE, check_at(e, path, i), uid);
 	}
-	if (obj_len(list) && !allocated)
-		check_forbidden(e, path, "may not be specified when `allocated` is not set");
 	check_said_since(e, from, list);
 }
 
@@ -261,6 +295,8 @@ static void check_allocation(struct field_errors *e, const struct obj *a, const 
 		check_request_ref(e, check_below(e, at, "request"),
 				  check_text(obj_at(list, i), "request"), names);
 		check_device_name(e, at, obj_at(list, i));
+		check_device_bindings(e, at, obj_at(list, i));
+		check_share(e, check_below(e, at, "shareID"), obj_str(obj_at(list, i), "shareID"));
 	}
 	check_device_configs(e, configs, config, names, sources);
 	if (nodes)
@@ -271,14 +307,20 @@ static void check_allocation(struct field_errors *e, const struct obj *a, const 
 void check_device_claim_status(struct field_errors *e, const struct obj *o)
 {
 	const struct obj *status = obj_get(o, "status"), *a = obj_get(status, "allocation");
-	const struct obj *list = obj_path(a, "devices.results"), *used = obj_get(status, "devices");
+	const struct obj *list = obj_path(a, "devices.results"), *used = obj_get(status, "devices"),
+			 *reserved = obj_get(status, "reservedFor");
 	CLEANUP(map_freep) struct map *names = names_of(e, obj_path(o, "spec.devices.requests"));
 	CLEANUP(map_freep) struct map *given = map_new(NULL);
 	for (size_t i = 0; i < obj_len(list); i++)
 		(void)check_again(given, device_key(e, obj_at(list, i)));
-	check_reserved(e, obj_get(status, "reservedFor"), a);
+	check_reserved(e, reserved);
 	for (size_t i = 0; i < obj_len(used) && !field_errors_full(e); i++)
 		check_used(e, check_at(e, "status.devices", i), obj_at(used, i), given);
+	size_t from = e->n;
+	if (obj_len(reserved) && !a)
+		check_forbidden(e, "status.reservedFor",
+				"may not be specified when `allocated` is not set");
+	check_said_since(e, from, reserved);
 	if (a)
 		check_allocation(e, a, names);
 }

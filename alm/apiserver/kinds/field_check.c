@@ -325,7 +325,7 @@ void check_wanted_name(struct field_errors *e, const struct obj *o, bool segment
 		       const char *why)
 {
 	static const char *const fields[] = {"metadata.generateName", "metadata.name"};
-	size_t at = 0;
+	size_t at = e->whole;
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
 		const char *name = check_text(o, fields[i]);
 		size_t from = e->n;

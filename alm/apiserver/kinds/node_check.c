@@ -144,8 +144,7 @@ static void check_features(struct field_errors *e, const struct obj *o)
 	check_said_since(e, from, list);
 }
 
-/* Of those that differ in their seconds alone there may be but one. */
-static void check_toleration_twice(struct field_errors *e, const struct obj *list)
+void check_tolerations_differ(struct field_errors *e, const struct obj *list)
 {
 	static const char *const fields[] = {"Key:key",
 					     "Operator:operator",
@@ -177,7 +176,6 @@ void check_runtime_class(struct field_errors *e, const struct obj *o)
 		if (check_is_negative(it.value, false))
 			check_invalid(e, at, it.value, "must be greater than or equal to 0");
 	}
-	check_toleration_twice(e, obj_path(o, "scheduling.tolerations"));
 }
 
 void runtime_class_kept(struct field_errors *e, const struct obj *o, const struct obj *before)

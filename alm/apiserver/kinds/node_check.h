@@ -9,6 +9,8 @@ void check_node(struct field_errors *e, const struct obj *o);
 /* Of its status. */
 void check_node_status(struct field_errors *e, const struct obj *o);
 void check_runtime_class(struct field_errors *e, const struct obj *o);
+/* Of those that differ in their seconds alone there may be but one. */
+void check_tolerations_differ(struct field_errors *e, const struct obj *list);
 
 void node_kept(struct field_errors *e, const struct obj *o, const struct obj *before);
 void runtime_class_kept(struct field_errors *e, const struct obj *o, const struct obj *before);

@@ -6,6 +6,7 @@
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/device_check.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/node_check.h"
 #include "alm/apiserver/kinds/request_check.h"
 #include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/apiserver/kinds/selector_check.h"
@@ -58,6 +59,7 @@ static const struct field_rule {
 	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].type", REQUIRED, NULL},
 	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].status", NEEDED, "False True Unknown"},
 	{"certificatesigningrequests.certificates.k8s.io", "status.certificate", CERTIFICATE, NULL},
+	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].ip", ADDRESS, NULL},
 	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].hostname", SUBDOMAIN, "must be a DNS name, not an IP address"},
 	{"daemonsets.apps", "spec.minReadySeconds", COUNT, NULL},
 	{"daemonsets.apps", "spec.revisionHistoryLimit", COUNT, NULL},
@@ -65,7 +67,7 @@ static const struct field_rule {
 	{"deployments.apps", "spec.revisionHistoryLimit", COUNT, NULL},
 	{"deployments.apps", "spec.progressDeadlineSeconds", COUNT, NULL},
 	{"ingresses.networking.k8s.io", "spec.tls[].secretName", SUBDOMAIN, NULL},
-	{"ingresses.networking.k8s.io", "spec.ingressClassName", SUBDOMAIN, NULL},
+	{"ingresses.networking.k8s.io", "spec.ingressClassName", NAMED, NULL},
 	{"apiservices.apiregistration.k8s.io", "status.conditions[].status", SAID, "True False Unknown"},
 	{"leases.coordination.k8s.io", "spec.leaseTransitions", COUNT, NULL},
 	{"endpointslices.discovery.k8s.io", "endpoints[].hints.forZones[].name", LABEL_VALUE, NULL},
@@ -76,7 +78,6 @@ static const struct field_rule {
 	{"runtimeclasses.node.k8s.io", "scheduling.tolerations[]", TOLERATION, NULL},
 	{"horizontalpodautoscalers.autoscaling", "status.currentReplicas", COUNT, NULL},
 	{"horizontalpodautoscalers.autoscaling", "status.desiredReplicas", COUNT, NULL},
-	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].ip", ADDRESS, NULL},
 };
 
 /* The first of a status bounds the next `bounded`. */
@@ -362,6 +363,8 @@ void rule_check(struct field_errors *e, const char *group, const char *plural, c
 		    cstr_has_prefix(of_kinds[i].path, "status.") == of_status)
 			walk(e, &of_kinds[i], "", of_kinds[i].path, o);
 	order_by_item(e, from);
+	if (!of_status && strcmp(kind, "runtimeclasses.node.k8s.io") == 0)
+		check_tolerations_differ(e, obj_path(o, "scheduling.tolerations"));
 }
 
 void rule_check_part(struct field_errors *e, const char *part, const char *path,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/device_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/storage_check.h"
@@ -22,7 +23,6 @@
 #define CONSUMED_MAX         2  /* sets that one device takes of */
 #define ENTRIES_MAX          32 /* attributes and capacities of one device */
 #define ENTRY_SHOWN_MAX      96 /* of the name of one in a path */
-#define BINDINGS_MAX         4
 #define ID_MAX               32
 #define VALUE_MAX            64
 
@@ -200,13 +200,14 @@ void check_device_class(struct field_errors *e, const struct obj *o)
 
 void check_pool_name(struct field_errors *e, const char *path, const char *name)
 {
-	struct str rest = str_of(name), part;
 	if (!*name)
 		check_required(e, path, NULL);
 	too_long(e, path, name, GVK_NAME_MAX);
-	while (rest.len && str_next(&rest, '/', &part))
-		check_named(e, path, NAME_DNS_SUBDOMAIN,
-			    arena_strndup(e->arena, part.ptr, part.len));
+	for (const char *part = *name ? name : NULL, *slash; part; part = slash) {
+		size_t n = strcspn(part, "/");
+		check_named(e, path, NAME_DNS_SUBDOMAIN, arena_strndup(e->arena, part, n));
+		slash = part[n] ? part + n + 1 : NULL;
+	}
 }
 
 static void check_pool(struct field_errors *e, const struct obj *pool)
@@ -394,41 +395,6 @@ static void check_counters(struct field_errors *e, const char *path, const struc
 	}
 }
 
-/* What a device is bound by, or not, when a Pod gets it. */
-static void check_bindings(struct field_errors *e, const char *path, const struct obj *d)
-{
-	static const char *const fields[] = {"bindingConditions", "bindingFailureConditions"};
-	CLEANUP(map_freep) struct map *others = map_new(NULL);
-	for (size_t f = 0; f < ARRAY_LEN(fields); f++) {
-		const struct obj *list = obj_get(d, fields[f]);
-		const char *at = check_below(e, path, fields[f]);
-		CLEANUP(map_freep) struct map *seen = map_new(NULL);
-		size_t from = e->n;
-		check_length(e, at, list, BINDINGS_MAX);
-		for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
-			const char *s = obj_as_string(obj_at(list, i)), *name = s ? s : "";
-			const char *here = check_at(e, at, i);
-			check_qualified(e, here, name);
-			if (check_again(seen, name))
-				field_errors_add_text(e, FIELD_DUPLICATE, here, name);
-			if (f == 0)
-				(void)check_again(others, name);
-			else if (map_has(others, name))
-				check_invalid_text(e, here, name,
-						   "bindingFailureConditions must not overlap with "
-						   "bindingConditions");
-		}
-		check_said_since(e, from, list);
-	}
-	for (size_t f = 0; f < ARRAY_LEN(fields); f++)
-		if (!obj_len(obj_get(d, fields[f])) && obj_len(obj_get(d, fields[1 - f]))) {
-			check_invalid(e, check_below(e, path, fields[f]), NULL,
-				      arena_fmt(e->arena, "%s are required to use %s", fields[f],
-						fields[1 - f]));
-			check_said_of(e, obj_get(d, fields[1 - f]));
-		}
-}
-
 static void check_device(struct field_errors *e, const char *path, const struct obj *d,
 			 bool has_nodes)
 {
@@ -457,7 +423,7 @@ static void check_device(struct field_errors *e, const char *path, const struct 
 			      "`nodeName`, `nodeSelector` and `allNodes` can only be set if "
 			      "`perDeviceNodeSelection` is set to true in the ResourceSlice spec");
 	}
-	check_bindings(e, path, d);
+	check_device_bindings(e, path, d);
 }
 
 static size_t devices_max(const struct obj *list)

@@ -22,6 +22,9 @@ struct apply_type apply_field(struct apply_type t, const char *key)
 	bool resource = t.root || (t.s && t.s->embedded);
 	if (resource && strcmp(key, "metadata") == 0)
 		return (struct apply_type){.s = builtin_object_meta(), .builtin = true};
+	if (resource && !t.builtin && (strcmp(key, "apiVersion") == 0 || strcmp(key, "kind") == 0))
+		return (struct apply_type){
+			.s = schema_property(builtin_schema("v1", "ConfigMap"), key)};
 	child.s = schema_field(t.s, key);
 	return child;
 }

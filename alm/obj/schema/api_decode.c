@@ -2,6 +2,7 @@
 #include "alm/obj/schema/api_decode.h"
 
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "alm/base/hash.h"
@@ -11,8 +12,9 @@
 #include "alm/obj/schema/api_scalar.h"
 #include "alm/obj/schema/api_words.h"
 
-#define SCHEMA_TYPE "apiextensions.v1.JSONSchemaProps"
-#define BYTES_MAX   ((size_t)4 << 20) /* of a list of them */
+#define DOUBLE_EXACT_MAX 9007199254740992.0 /* 2^53 */
+#define SCHEMA_TYPE      "apiextensions.v1.JSONSchemaProps"
+#define BYTES_MAX        ((size_t)4 << 20) /* of a list of them */
 
 struct decode {
 	enum api_dialect dialect;
@@ -188,7 +190,8 @@ static int decode_quantity(struct decode *d, const struct api_place *p, const st
 	char out[QUANTITY_TEXT_MAX];
 	struct str s = obj_type(v) == OBJ_STRING ? obj_as_str(v) : obj_number_text(v);
 	/* The lists of pods' and claims' resources are rounded to milli when they are defaulted. */
-	int floor = p->field->marks & API_MAP ? QUANTITY_MILLI : QUANTITY_NANO;
+	bool of_pods = p->field->marks & API_MAP && !*api_go_type(p->field);
+	int floor = of_pods ? QUANTITY_MILLI : QUANTITY_NANO;
 	const char *fault = quantity_canonical(s, floor, out);
 	struct error inner = ERROR_INIT;
 	if (fault) {
@@ -206,6 +209,15 @@ static int decode_time(struct decode *d, const struct api_place *p, const struct
 	struct error inner = ERROR_INIT;
 	bool is_micro = p->field->shape == API_MICRO_TIME;
 	return api_time(obj_as_str(v), is_micro, ret, &inner) < 0 ? refused(d, p, &inner) : 0;
+}
+
+/* An integer of more digits than a double holds. */
+static int decode_double(const struct obj *v, struct obj **ret)
+{
+	double number = 0;
+	if (obj_type(v) == OBJ_INT && obj_as_double(v, &number) && fabs(number) > DOUBLE_EXACT_MAX)
+		*ret = obj_double(number);
+	return 0;
 }
 
 /* ret stays as it is where the value may stay. */
@@ -228,7 +240,7 @@ static int decode_scalar(struct decode *d, const struct api_place *p, const stru
 	case API_INT64:
 		return decode_integer(d, p, v, ret);
 	case API_DOUBLE:
-		return obj_is_number(v) ? 0 : wrong_type(d, p, 0, v);
+		return obj_is_number(v) ? decode_double(v, ret) : wrong_type(d, p, 0, v);
 	case API_BYTES:
 		return decode_bytes(d, p, v, ret);
 	case API_QUANTITY:

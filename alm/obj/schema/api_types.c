@@ -115,6 +115,8 @@ bool api_is_always(const struct api_field *f)
 {
 	bool scalar = f->shape == API_STRING || f->shape == API_BOOL || f->shape == API_INT32 ||
 		      f->shape == API_INT64;
+	if (f->shape == API_QUANTITY && !f->marks && f->flags & API_REQUIRED)
+		return true;
 	return scalar && !f->marks && f->flags & (API_REQUIRED | API_ALWAYS) &&
 	       !(f->flags & (API_OMITTED | API_EMBEDDED));
 }

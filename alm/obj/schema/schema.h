@@ -25,6 +25,8 @@ bool schema_check(const struct obj *openapi, const char *path, struct field_erro
 const struct obj *schema_at_path(const struct obj *openapi, const char *text, bool in_brackets,
 				 struct strbuf *path, struct arena *a, const char **ret_why);
 
+/* Why nothing can be made of it, or NULL; told where nothing else is wrong. */
+const char *schema_unread(const struct obj *openapi);
 bool schema_has_defaults(const struct obj *openapi);
 /* openapi is borrowed during the call only. Fails only for what schema_check() also refuses. */
 int schema_compile(const struct obj *openapi, struct schema **ret, struct error *err);

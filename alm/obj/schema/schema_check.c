@@ -101,12 +101,17 @@ static void check_unsupported(struct schema_checked *c, const struct obj *o)
 	}
 }
 
-static void check_type_name(struct schema_checked *c, const struct obj *o)
+static bool is_known_type(const char *type)
 {
 	static const char *const known[] = {"array",  "boolean", "integer", "number",
 					    "object", "string",  NULL};
+	return !*type || cstr_in(type, known);
+}
+
+static void check_type_name(struct schema_checked *c, const struct obj *o)
+{
 	const char *type = schema_text(o, "type");
-	if (*type && !cstr_in(type, known))
+	if (!is_known_type(type))
 		schema_unsupported(c, "type", type,
 				   "\"array\", \"boolean\", \"integer\", \"number\", \"object\", "
 				   "\"string\"");
@@ -261,6 +266,19 @@ static void check_value(struct schema_checked *c, const struct schema *s, const 
 	}
 }
 
+/* Of a type that is none, which is told elsewhere, no value is. */
+static void check_default_of_none(struct schema_checked *c, const struct obj *o,
+				  const struct obj *value)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	const char *is = obj_type_name(obj_type(value));
+	if (obj_len(value) && obj_type(value) == OBJ_MAP && !obj_len(obj_get(o, "properties")))
+		schema_invalid(c, "default", value, "must not have unknown fields");
+	strbuf_addf(&b, "Invalid value: \"%s\":  in body must be of type %s: \"%s\"", is,
+		    schema_text(o, "type"), is);
+	schema_fault_add(c, FIELD_TYPE_INVALID, "default", b.buf);
+}
+
 /* The default must be valid, and nothing of it may be unknown. That of the root is a whole object. */
 static void check_default(struct schema_checked *c, const struct obj *o, bool is_root)
 {
@@ -268,6 +286,10 @@ static void check_default(struct schema_checked *c, const struct obj *o, bool is
 	CLEANUP(schema_freep) struct schema *s = NULL;
 	struct error err = ERROR_INIT;
 	size_t pruned = 0;
+	if (obj_is_set(value) && !c->in_meta && !is_known_type(schema_text(o, "type"))) {
+		check_default_of_none(c, o, value);
+		return;
+	}
 	if (!obj_is_set(value) || c->in_meta || schema_compile(o, &s, &err) < 0)
 		return;
 	s->embedded |= is_root;

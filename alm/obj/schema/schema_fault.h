@@ -39,8 +39,6 @@ bool schema_enter(struct schema_checked *c);
 /* fn of o and of every schema in it. */
 void schema_each(struct schema_checked *c, const struct obj *o,
 		 void (*fn)(struct schema_checked *c, const struct obj *o));
-/* Why o is no schema to go on with, or NULL; told where nothing else is wrong. */
-const char *schema_unread(const struct obj *o);
 void schema_check_structure(struct schema_checked *c, const struct obj *o);
 
 /* --- schema_path.c --- */

@@ -97,12 +97,25 @@ void validation_string(struct schema_validation *v, const struct schema *s, cons
 	check_format(v, s, o);
 }
 
-static void fail_bound(struct schema_validation *v, const struct obj *o, const char *what,
-		       double bound)
+/* Can a value of the type be so large, or so exact? What may not is told beside what it bounds. */
+static bool bound_fits(const struct schema *s, double bound)
+{
+	bool is_int32 = s->format && strcmp(s->format, "int32") == 0;
+	if ((s->type & (SCHEMA_INTEGER | SCHEMA_STRING)) != SCHEMA_INTEGER)
+		return true;
+	if (bound != trunc(bound))
+		return false;
+	return is_int32 ? bound >= INT32_MIN && bound <= INT32_MAX
+			: bound >= -0x1p63 && bound < 0x1p63;
+}
+
+static void fail_bound(struct schema_validation *v, const struct schema *s, const struct obj *o,
+		       const char *what, double bound)
 {
 	char number[GO_DOUBLE_BYTES], text[GO_DOUBLE_BYTES + 64];
 	go_double(bound, number);
-	if (obj_type(o) == OBJ_INT && fabs(bound) < 9e18) /* as upstream: in the value's own type */
+	/* as upstream: in the value's own type */
+	if (obj_type(o) == OBJ_INT && fabs(bound) < 9e18 && bound_fits(s, bound))
 		snprintf(number, sizeof(number), "%lld", (long long)bound);
 	snprintf(text, sizeof(text), "%s %s", what, number);
 	fail_value(v, o, text);
@@ -158,28 +171,39 @@ static void check_integer(struct schema_validation *v, const struct schema *s, c
 			*format ? "with format " : "(default format)", format, validation_said(v));
 }
 
+static void check_bound(struct schema_validation *v, const struct schema *s, const struct obj *o,
+			const struct obj *is, const char *name, const char *what)
+{
+	const char *format = s->format ? s->format : "";
+	double bound = 0;
+	if (!is)
+		return;
+	obj_as_double(is, &bound);
+	if (!bound_fits(s, bound) && validation_fail(v))
+		field_errors_add(v->errors, FIELD_INVALID, v->root,
+				 "Invalid value: \"\": %s value must be of type integer %s%s in %s",
+				 name, *format ? "with format " : "(default format)", format,
+				 validation_said(v));
+	if (what)
+		fail_bound(v, s, o, what, bound);
+}
+
 void validation_number(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
-	double bound = 0;
 	check_integer(v, s, o);
-	if (s->multiple_of && !is_multiple(o, s->multiple_of)) {
-		obj_as_double(s->multiple_of, &bound);
-		fail_bound(v, o, "should be a multiple of", bound);
-	}
-	int over = s->maximum ? compare_numbers(o, s->maximum) : -1;
-	if (over > 0 || (over == 0 && s->exclusive_maximum)) {
-		obj_as_double(s->maximum, &bound);
-		fail_bound(v, o,
-			   s->exclusive_maximum ? "should be less than"
-						: "should be less than or equal to",
-			   bound);
-	}
+	check_bound(v, s, o, s->multiple_of, "MultipleOf",
+		    s->multiple_of && !is_multiple(o, s->multiple_of) ? "should be a multiple of"
+								      : NULL);
 	int under = s->minimum ? compare_numbers(o, s->minimum) : 1;
-	if (under < 0 || (under == 0 && s->exclusive_minimum)) {
-		obj_as_double(s->minimum, &bound);
-		fail_bound(v, o,
-			   s->exclusive_minimum ? "should be greater than"
-						: "should be greater than or equal to",
-			   bound);
-	}
+	int over = s->maximum ? compare_numbers(o, s->maximum) : -1;
+	bool too_low = under < 0 || (under == 0 && s->exclusive_minimum);
+	bool too_high = over > 0 || (over == 0 && s->exclusive_maximum);
+	check_bound(v, s, o, s->minimum, "Minimum boundary",
+		    !too_low               ? NULL
+		    : s->exclusive_minimum ? "should be greater than"
+					   : "should be greater than or equal to");
+	check_bound(v, s, o, s->maximum, "Maximum boundary",
+		    !too_high              ? NULL
+		    : s->exclusive_maximum ? "should be less than"
+					   : "should be less than or equal to");
 }

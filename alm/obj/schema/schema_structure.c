@@ -88,17 +88,22 @@ static const char *first_unread(const struct obj *list)
 /* Without what the others tell in their own words, too. */
 const char *schema_unread(const struct obj *o)
 {
-	static const char *const any[] = {
-		"id",         "$ref", "patternProperties", "dependencies", "additionalItems",
-		"definitions"};
+	static const struct {
+		const char *key, *why;
+	} any[] = {{"id", "OpenAPIV3Schema 'id' is not supported"},
+		   {"$schema", "OpenAPIV3Schema 'schema' is not supported"},
+		   {"$ref", "OpenAPIV3Schema '$ref' is not supported"},
+		   {"patternProperties", "OpenAPIV3Schema 'patternProperties' is not supported"},
+		   {"dependencies", "OpenAPIV3Schema 'dependencies' is not supported"},
+		   {"additionalItems", "OpenAPIV3Schema 'additionalItems' is not supported"},
+		   {"definitions", "OpenAPIV3Schema 'definitions' is not supported"}};
 	const struct obj *items = obj_get(o, "items"), *keeps = obj_get(o, PRESERVE);
 	const char *why = NULL;
-	if (*schema_text(o, "$schema"))
-		return "OpenAPIV3Schema 'schema' is not supported";
 	for (size_t i = 0; i < ARRAY_LEN(any); i++)
-		if (*schema_text(o, any[i]) || obj_len(obj_get(o, any[i])) ||
-		    (i == 4 && obj_is_set(obj_get(o, any[i]))))
-			return "OpenAPIV3Schema has what is not supported";
+		if (*schema_text(o, any[i].key) || obj_len(obj_get(o, any[i].key)) ||
+		    (strcmp(any[i].key, "additionalItems") == 0 &&
+		     obj_is_set(obj_get(o, any[i].key))))
+			return any[i].why;
 	if ((obj_type(keeps) == OBJ_BOOL && !obj_is_true(keeps)) ||
 	    (obj_type(items) == OBJ_LIST && obj_len(items)))
 		return "OpenAPIV3Schema has what is not supported";
