@@ -144,6 +144,9 @@ static bool is_crd(const struct mutation *m)
 
 static void crd_default_of(struct mutation *m)
 {
+	if (m->is_status &&
+	    obj_type(obj_get(m->after, "status")) != OBJ_MAP) /* it is not emptied */
+		crd_empty_status(m->after);
 	crd_default(m->after);
 	if (m->is_status || !m->r->server->config.own_controllers)
 		return;

@@ -32,6 +32,12 @@ static void default_stored(struct obj *o)
 	obj_set_path(o, "status.storedVersions", list);
 }
 
+void crd_empty_status(struct obj *o)
+{
+	obj_set_path(o, "status.acceptedNames.plural", obj_string(""));
+	obj_set_path(o, "status.acceptedNames.kind", obj_string(""));
+}
+
 void crd_default(struct obj *o)
 {
 	if (obj_type(obj_get(o, "spec")) != OBJ_MAP)
@@ -164,10 +170,8 @@ void crd_set_status(struct crds *c, struct obj *o, const struct obj *before, int
 		       before && condition_is(before, "Established", "True"), now_ns);
 	if (!taken && obj_path(o, "spec.names"))
 		obj_set(status, "acceptedNames", obj_copy(obj_path(o, "spec.names")));
-	if (!obj_has(status, "acceptedNames")) {
-		obj_set_path(status, "acceptedNames.plural", obj_string(""));
-		obj_set_path(status, "acceptedNames.kind", obj_string(""));
-	}
+	if (!obj_has(status, "acceptedNames"))
+		crd_empty_status(o);
 	add_stored_version(status, o);
 }
 

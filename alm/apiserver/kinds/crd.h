@@ -21,6 +21,8 @@ bool crd_has_converter(const struct obj *o);
 
 /* Defaults of a CRD that is about to be written, in place. */
 void crd_default(struct obj *o);
+/* As that of one whose names nobody has accepted. */
+void crd_empty_status(struct obj *o);
 void crd_validate(const struct obj *o, const struct obj *before, struct field_errors *e);
 /* What the root of a schema says must not be said there, as the status is written apart. */
 void crd_refuse_root(struct field_errors *e, const char *at, const struct obj *schema);

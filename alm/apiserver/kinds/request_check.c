@@ -112,6 +112,70 @@ void check_certificate_request(struct field_errors *e, const struct obj *o)
 			      "may not specify a duration less than 600 seconds (10 minutes)");
 }
 
+/* What was signed: base64 of PEM. */
+static void check_certificate(struct field_errors *e, const struct obj *v, const struct obj *was)
+{
+	if (obj_as_str(v).len && !has_block(v, "-----BEGIN CERTIFICATE-----") &&
+	    !(was && obj_equal(v, was)))
+		check_invalid_text(e, "status.certificate", "<certificate data>",
+				   "must contain at least one CERTIFICATE PEM block");
+}
+
+/* Which faults its conditions have: what had one before may have it still. */
+struct faults {
+	bool unnamed, opposed, twice;
+};
+
+static bool is_decision(const char *type)
+{
+	return strcmp(type, "Approved") == 0 || strcmp(type, "Denied") == 0;
+}
+
+static struct faults faults_of(const struct obj *list)
+{
+	struct faults f = {false, false, false};
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *type = check_text(obj_at(list, i), "type");
+		f.unnamed |= !*type;
+		for (size_t k = 0; k < i; k++) {
+			const char *other = check_text(obj_at(list, k), "type");
+			f.twice |= strcmp(type, other) == 0;
+			f.opposed |=
+				is_decision(type) && is_decision(other) && strcmp(type, other) != 0;
+		}
+	}
+	return f;
+}
+
+/* Condition i of the list. A decision is True, or it is none. */
+static void check_condition(struct field_errors *e, const struct obj *list, size_t i,
+			    struct faults may)
+{
+	static const char *const any[] = {"False", "True", "Unknown", NULL}, *const yes[] = {"True",
+											     NULL};
+	static const char path[] = "status.conditions";
+	const char *at = check_at(e, path, i), *type = check_text(obj_at(list, i), "type");
+	const char *status = check_text(obj_at(list, i), "status");
+	bool decides = is_decision(type) || strcmp(type, "Failed") == 0, opposed = false,
+	     again = false;
+	for (size_t k = 0; k < i; k++) {
+		const char *other = check_text(obj_at(list, k), "type");
+		again |= strcmp(type, other) == 0;
+		opposed |= is_decision(type) && is_decision(other) && strcmp(type, other) != 0;
+	}
+	if (!*type && !may.unnamed)
+		check_required(e, check_below(e, at, "type"), NULL);
+	if (!*status)
+		check_required(e, check_below(e, at, "status"), NULL);
+	else
+		field_errors_one_of(e, check_below(e, at, "status"), status, decides ? yes : any);
+	if (opposed && !may.opposed)
+		check_invalid_text(e, path, type,
+				   "Approved and Denied conditions are mutually exclusive");
+	if (again && !may.twice)
+		field_errors_add_text(e, FIELD_DUPLICATE, check_below(e, at, "type"), type);
+}
+
 /* In the order of a real server. */
 void check_decision(struct field_errors *e, const struct obj *o, const struct obj *before,
 		    bool decides)
@@ -119,18 +183,10 @@ void check_decision(struct field_errors *e, const struct obj *o, const struct ob
 	static const char *const types[] = {"Approved", "Denied", "Failed"};
 	static const char at[] = "status.conditions";
 	const struct obj *is = obj_path(o, at), *was = obj_path(before, at);
-	const char *first = NULL;
-	for (size_t i = 0; i < obj_len(is); i++) {
-		const char *type = obj_str(obj_at(is, i), "type");
-		if (!cstr_eq(type, types[0]) && !cstr_eq(type, types[1]))
-			continue;
-		if (first && !cstr_eq(type, first)) {
-			check_invalid_text(e, at, type,
-					   "Approved and Denied conditions are mutually exclusive");
-			break;
-		}
-		first = type;
-	}
+	for (size_t i = 0; i < obj_len(is) && !field_errors_full(e); i++)
+		check_condition(e, is, i, faults_of(was));
+	check_certificate(e, obj_path(o, "status.certificate"),
+			  obj_path(before, "status.certificate"));
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
 		if (condition_find(was, types[i]) && !condition_find(is, types[i]))
 			field_errors_add(
@@ -143,11 +199,4 @@ void check_decision(struct field_errors *e, const struct obj *o, const struct ob
 				e, FIELD_FORBIDDEN, at,
 				"Forbidden: updates may not add a condition of type \"%s\"",
 				types[i]);
-}
-
-void check_certificate(struct field_errors *e, const char *path, const struct obj *v)
-{
-	if (obj_as_str(v).len && !has_block(v, "-----BEGIN CERTIFICATE-----"))
-		check_invalid_text(e, path, "<certificate data>",
-				   "must contain at least one CERTIFICATE PEM block");
 }

@@ -9,7 +9,5 @@ void check_certificate_request(struct field_errors *e, const struct obj *o);
 /* Who approved or denied is never taken back, and is said through approval alone: decides. */
 void check_decision(struct field_errors *e, const struct obj *o, const struct obj *before,
 		    bool decides);
-/* What was signed: base64 of PEM. */
-void check_certificate(struct field_errors *e, const char *path, const struct obj *v);
 
 #endif

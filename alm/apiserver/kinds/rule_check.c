@@ -7,7 +7,6 @@
 #include "alm/apiserver/kinds/device_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/node_check.h"
-#include "alm/apiserver/kinds/request_check.h"
 #include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/status_check.h"
@@ -29,7 +28,6 @@ enum rule {
 	POSITIVE, /* the words say so */
 	LABEL,    /* a name of one part */
 	LABEL_VALUE,
-	CERTIFICATE,
 	OS, /* its name */
 };
 
@@ -56,9 +54,6 @@ static const struct field_rule {
 	{"last", "preemptionPolicy", ONE_OF_NEEDED, "PreemptLowerPriority Never"},
 	{"system", "os", OS, NULL},
 }, of_kinds[] = {
-	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].type", REQUIRED, NULL},
-	{"certificatesigningrequests.certificates.k8s.io", "status.conditions[].status", NEEDED, "False True Unknown"},
-	{"certificatesigningrequests.certificates.k8s.io", "status.certificate", CERTIFICATE, NULL},
 	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].ip", ADDRESS, NULL},
 	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].hostname", SUBDOMAIN, "must be a DNS name, not an IP address"},
 	{"daemonsets.apps", "spec.minReadySeconds", COUNT, NULL},
@@ -215,9 +210,6 @@ static void judge(struct field_errors *e, const struct field_rule *f, const char
 		break;
 	case LABEL_VALUE:
 		check_named(e, path, NAME_LABEL_VALUE, text ? text : "");
-		break;
-	case CERTIFICATE:
-		check_certificate(e, path, v);
 		break;
 	case OS:
 		if (v && check_is_empty(v, "name"))

@@ -176,7 +176,8 @@ static const char *expected(const struct schema *s, const struct obj *o)
 		return "map";
 	if (!s || !s->type || s->preserve || obj_type(o) == OBJ_NULL || schema_has_type(s, o))
 		return NULL;
-	if (s->type == SCHEMA_ANY_SCALAR)
+	bool is_time = s->type == SCHEMA_STRING && s->format && strcmp(s->format, "date-time") == 0;
+	if (s->type == SCHEMA_ANY_SCALAR || is_time)
 		return obj_type(o) == OBJ_MAP || obj_type(o) == OBJ_LIST ? "any scalar" : NULL;
 	if (s->type & SCHEMA_OBJECT)
 		return "map";
