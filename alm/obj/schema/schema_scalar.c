@@ -9,6 +9,7 @@
 #include "alm/obj/schema/schema_node.h"
 
 #define VALUE_BYTES_MAX 4096
+#define INT64_ABOVE     9223372036854775808.0
 
 /* KIND: VALUE: PATH in body WHAT */
 static void fail_value(struct schema_validation *v, const struct obj *value, const char *what)
@@ -106,7 +107,7 @@ static bool bound_fits(const struct schema *s, double bound)
 	if (bound != trunc(bound))
 		return false;
 	return is_int32 ? bound >= INT32_MIN && bound <= INT32_MAX
-			: bound >= -0x1p63 && bound < 0x1p63;
+			: bound >= -INT64_ABOVE && bound < INT64_ABOVE;
 }
 
 static void fail_bound(struct schema_validation *v, const struct schema *s, const struct obj *o,
