@@ -123,7 +123,9 @@ void check_inner_meta(struct field_errors *e, const char *path, const struct obj
 				      check_below(e, path, "annotations"), e);
 	check_label_map(e, check_below(e, path, "labels"), obj_get(m, "labels"));
 	for (size_t i = 0; i < ARRAY_LEN(meta); i++)
-		if (is_said(obj_get(m, meta[i][0])))
+		if (is_said(obj_get(m, meta[i][0])) ||
+		    (strcmp(meta[i][0], "deletionGracePeriodSeconds") == 0 &&
+		     obj_has(m, meta[i][0]))) /* 0 is said, too */
 			check_forbidden(e, check_below(e, path, meta[i][1]), "cannot be set");
 	check_said_since(e, from, m);
 }

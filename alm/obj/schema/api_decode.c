@@ -11,8 +11,6 @@
 #include "alm/obj/quantity.h"
 #include "alm/obj/schema/api_scalar.h"
 #include "alm/obj/schema/api_words.h"
-
-#define DOUBLE_EXACT_MAX 9007199254740992.0 /* 2^53 */
 #define SCHEMA_TYPE      "apiextensions.v1.JSONSchemaProps"
 #define BYTES_MAX        ((size_t)4 << 20) /* of a list of them */
 
@@ -211,15 +209,6 @@ static int decode_time(struct decode *d, const struct api_place *p, const struct
 	return api_time(obj_as_str(v), is_micro, ret, &inner) < 0 ? refused(d, p, &inner) : 0;
 }
 
-/* An integer of more digits than a double holds. */
-static int decode_double(const struct obj *v, struct obj **ret)
-{
-	double number = 0;
-	if (obj_type(v) == OBJ_INT && obj_as_double(v, &number) && fabs(number) > DOUBLE_EXACT_MAX)
-		*ret = obj_double(number);
-	return 0;
-}
-
 /* ret stays as it is where the value may stay. */
 static int decode_scalar(struct decode *d, const struct api_place *p, const struct obj *v,
 			 struct obj **ret)
@@ -240,7 +229,7 @@ static int decode_scalar(struct decode *d, const struct api_place *p, const stru
 	case API_INT64:
 		return decode_integer(d, p, v, ret);
 	case API_DOUBLE:
-		return obj_is_number(v) ? decode_double(v, ret) : wrong_type(d, p, 0, v);
+		return obj_is_number(v) ? api_double(v, ret) : wrong_type(d, p, 0, v);
 	case API_BYTES:
 		return decode_bytes(d, p, v, ret);
 	case API_QUANTITY:

@@ -1,13 +1,15 @@
 /* api_scalar: see api_scalar.h. */
 #include "alm/obj/schema/api_scalar.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "alm/base/clock.h"
 #include "alm/base/strbuf.h"
 
-#define TEXT_BYTES_MAX ((size_t)4 << 20)
-#define SHOWN_MAX      64
+#define TEXT_BYTES_MAX   ((size_t)4 << 20)
+#define SHOWN_MAX        64
+#define DOUBLE_EXACT_MAX 9007199254740992.0 /* 2^53 */
 
 /* --- times --- */
 
@@ -198,4 +200,12 @@ bool api_is_left_out(const struct api_field *f, const struct obj *v, bool keeps_
 		      f->shape == API_INT64 || f->shape == API_BYTES;
 	return (!(f->flags & (API_REQUIRED | API_ALWAYS)) || f->flags & API_OMITTED) &&
 	       (plural || (scalar && !(f->marks & API_POINTER))) && is_zero(v);
+}
+
+int api_double(const struct obj *v, struct obj **ret)
+{
+	double number = 0;
+	if (obj_type(v) == OBJ_INT && obj_as_double(v, &number) && fabs(number) > DOUBLE_EXACT_MAX)
+		*ret = obj_double(number);
+	return 0;
 }

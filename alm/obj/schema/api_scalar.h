@@ -11,5 +11,7 @@ int api_time(struct str text, bool micro, struct obj **ret, struct error *err);
 int api_base64(struct str text, struct obj **ret, struct error *err);
 /* Does Go leave the field out, with this value? keeps_empty: not an empty list that it writes as [] or null. */
 bool api_is_left_out(const struct api_field *f, const struct obj *v, bool keeps_empty);
+/* An integer of more digits than a double holds is the double; ret stays as it is where the value may stay. 0. */
+int api_double(const struct obj *v, struct obj **ret);
 
 #endif
