@@ -2,7 +2,6 @@
 #include "alm/obj/schema/api_decode.h"
 
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 #include "alm/base/hash.h"
@@ -11,8 +10,8 @@
 #include "alm/obj/quantity.h"
 #include "alm/obj/schema/api_scalar.h"
 #include "alm/obj/schema/api_words.h"
-#define SCHEMA_TYPE      "apiextensions.v1.JSONSchemaProps"
-#define BYTES_MAX        ((size_t)4 << 20) /* of a list of them */
+#define SCHEMA_TYPE "apiextensions.v1.JSONSchemaProps"
+#define BYTES_MAX   ((size_t)4 << 20) /* of a list of them */
 
 struct decode {
 	enum api_dialect dialect;
