@@ -113,11 +113,12 @@ static int check_finalizers(struct mutation *m, struct error *err)
 	return fail_invalid(m->r, m->kind->group, m->kind->kind, m->name, e, err);
 }
 
+/* Not shared: what comes later edits o in place, and from may be what is stored. */
 static void copy_path(struct obj *o, const struct obj *from, const char *path)
 {
 	const struct obj *v = obj_path(from, path);
 	if (v)
-		obj_set_path(o, path, obj_ref(v));
+		obj_set_path(o, path, obj_copy(v));
 	else
 		obj_del_path(o, path);
 }
