@@ -4,6 +4,7 @@
 #include "alm/apiserver/kinds/crd.h"
 
 #include "alm/base/strbuf.h"
+#include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "installers/chart/gzip.h"
@@ -92,15 +93,35 @@ static void set_subresources(struct crd_kind *c, const struct obj *version)
 	k->label_selector_path = text_of(version, "subresources.scale.labelSelectorPath", c->arena);
 }
 
-static void set_deprecation(struct crd_kind *c, const struct obj *version)
+/* The highest version above this one that is served and not deprecated; NULL without one. */
+static const char *successor_of(const struct obj *crd, const char *version)
+{
+	const struct obj *list = obj_path(crd, "spec.versions");
+	const char *best = NULL;
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const struct obj *v = obj_at(list, i);
+		const char *name = obj_str(v, "name");
+		if (name && obj_flag(v, "served", false) && !obj_flag(v, "deprecated", false) &&
+		    kube_version_cmp(name, version) < 0 &&
+		    (!best || kube_version_cmp(name, best) < 0))
+			best = name;
+	}
+	return best;
+}
+
+static void set_deprecation(struct crd_kind *c, const struct obj *crd, const struct obj *version)
 {
 	const char *text = text_of(version, "deprecationWarning", c->arena);
 	if (!obj_flag(version, "deprecated", false))
 		return;
+	const struct kind *k = &c->kind;
+	const char *next = successor_of(crd, k->version);
 	c->kind.deprecation_warning =
-		text ? text
-		     : arena_fmt(c->arena, "%s/%s %s is deprecated", c->kind.group, c->kind.version,
-				 c->kind.kind);
+		text   ? text
+		: next ? arena_fmt(c->arena, "%s/%s %s is deprecated; use %s/%s %s", k->group,
+				   k->version, k->kind, k->group, next, k->kind)
+		       : arena_fmt(c->arena, "%s/%s %s is deprecated", k->group, k->version,
+				   k->kind);
 }
 
 static const char *storage_version_of(const struct obj *crd, struct arena *a)
@@ -162,7 +183,7 @@ int crd_kind_new(const struct obj *crd, const struct obj *version, uint32_t stam
 	set_columns(c, version);
 	set_selectable(c, version);
 	set_subresources(c, version);
-	set_deprecation(c, version);
+	set_deprecation(c, crd, version);
 	*ret = k;
 	return 0;
 }
