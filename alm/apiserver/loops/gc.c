@@ -35,15 +35,15 @@ static bool is_crd(const struct head *h)
 	       cstr_eq(h->resource->plural, "customresourcedefinitions");
 }
 
-/* The owner that a reference means; NULL if there is none, or if it cannot own h. */
-static struct head *owner_of(struct gc *g, const struct owner_ref *ref, const struct head *h)
+/* The owner that a reference means; NULL if there is none, or if it cannot own what is in ns. */
+static struct head *owner_of(struct gc *g, const struct owner_ref *ref, const char *ns)
 {
 	struct head *o = ref->uid ? store_by_uid(g->server->store, ref->uid) : NULL;
 	if (!o)
 		return NULL;
 	const struct kind *k = engine_kind(g->server, o->resource);
 	bool same_kind = !k || !ref->kind || cstr_eq(k->kind, ref->kind);
-	bool in_reach = *o->ns == '\0' || strcmp(o->ns, h->ns) == 0;
+	bool in_reach = *o->ns == '\0' || cstr_eq(o->ns, ns);
 	return same_kind && in_reach ? o : NULL;
 }
 
@@ -69,7 +69,7 @@ static void edit_owners(void *arg, struct obj *o)
 		struct owner_ref ref;
 		if (!meta_owner(o, i, &ref) || !ref.uid)
 			continue;
-		bool dead = e->uid ? cstr_eq(e->uid, ref.uid) : !owner_of(e->gc, &ref, e->head);
+		bool dead = e->uid ? cstr_eq(e->uid, ref.uid) : !owner_of(e->gc, &ref, e->head->ns);
 		if (!dead)
 			continue;
 		CLEANUP(xfreep) char *uid = xstrdup(ref.uid);
@@ -142,7 +142,7 @@ static void collect(struct gc *g, struct head *h)
 		struct owner_ref ref;
 		if (!meta_owner(o, i, &ref))
 			continue;
-		if (owner_of(g, &ref, h)) {
+		if (owner_of(g, &ref, h->ns)) {
 			alive++;
 			continue;
 		}
@@ -167,7 +167,7 @@ static bool has_other_owner(struct gc *g, struct head *h, const char *uid)
 		struct owner_ref ref;
 		if (!meta_owner(o, i, &ref) || cstr_eq(ref.uid, uid))
 			continue;
-		struct head *owner = owner_of(g, &ref, h);
+		struct head *owner = owner_of(g, &ref, h->ns);
 		if (owner && !has_finalizer(owner, "foregroundDeletion"))
 			return true;
 	}
@@ -295,10 +295,7 @@ static void owners_look(struct gc *g, struct text *t, bool absent_only)
 		struct owner_ref ref;
 		if (!meta_owner(o, i, &ref) || !ref.uid)
 			continue;
-		struct head *owner = store_by_uid(g->server->store, ref.uid);
-		const char *ns = meta_namespace(o);
-		bool odd = !owner || (*owner->ns && !cstr_eq(owner->ns, ns));
-		if (!absent_only || odd)
+		if (!absent_only || !owner_of(g, &ref, meta_namespace(o)))
 			look_at(g, ref.uid);
 	}
 	obj_unref(o);

@@ -97,6 +97,24 @@ static void test_gc__owner_of_another_namespace_is_none(void **state)
 	assert_string_equal(obj_str(e.json, "items[0].reason"), "OwnerRefInvalidNamespace");
 }
 
+/* The uid is that of a ConfigMap. */
+static void test_gc__owner_of_another_kind_is_none(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	char owner[37], dep[37];
+	make(f, "owner", "", owner);
+	make(f, "dep",
+	     arena_fmt(a,
+		       "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"name\":\"owner\","
+		       "\"uid\":\"%s\"}",
+		       owner),
+	     dep);
+	assert_int_equal(status_of(f, CMS "/dep"), 404);
+	assert_int_equal(status_of(f, CMS "/owner"), 200);
+}
+
 static void test_gc__orphans_stay(void **state)
 {
 	(void)state;
@@ -216,6 +234,7 @@ int main(void)
 		cmocka_unit_test(test_gc__one_living_owner_is_enough),
 		cmocka_unit_test(test_gc__owner_that_never_was),
 		cmocka_unit_test(test_gc__owner_of_another_namespace_is_none),
+		cmocka_unit_test(test_gc__owner_of_another_kind_is_none),
 		cmocka_unit_test(test_gc__orphans_stay),
 		cmocka_unit_test(test_gc__many_orphans_stay),
 		cmocka_unit_test(test_gc__foreground_waits_for_blockers),
