@@ -68,12 +68,18 @@ static void add_entries(struct kubeconfig *k, struct map *to, const struct obj *
 	}
 }
 
-static const char *dir_of(const char *path, struct arena *a)
+/* Whole: a program named relative to it is looked for, and allowed, by its whole path. */
+static int dir_of(const char *path, struct arena *a, const char **ret, struct error *err)
 {
-	struct str dir, base;
+	CLEANUP(strbuf_release) struct strbuf whole = STRBUF_INIT(STRBUF_SMALL);
+	struct str dir = STR_NONE, base;
 	if (!str_rcut(str_of(path), '/', &dir, &base))
-		return ".";
-	return dir.len ? arena_strndup(a, dir.ptr, dir.len) : "/";
+		dir = str_of(".");
+	const char *text = dir.len ? arena_strndup(a, dir.ptr, dir.len) : "/";
+	if (*text != '/' && file_absolute(text, &whole, err) < 0)
+		return -err->code;
+	*ret = whole.len ? arena_strdup(a, whole.buf) : text;
+	return 0;
 }
 
 static int add_file(struct kubeconfig *k, const struct kubeconfig_sources *s, const char *path,
@@ -92,7 +98,9 @@ static int add_file(struct kubeconfig *k, const struct kubeconfig_sources *s, co
 	if (open < 0)
 		return open;
 	k->n_warnings += (size_t)open;
-	const char *dir = dir_of(path, k->arena), *current = obj_str(doc, "current-context");
+	const char *dir, *current = obj_str(doc, "current-context");
+	if (dir_of(path, k->arena, &dir, err) < 0)
+		return -err->code;
 	add_entries(k, k->clusters, obj_get(doc, "clusters"), "cluster", dir);
 	add_entries(k, k->users, obj_get(doc, "users"), "user", dir);
 	add_entries(k, k->contexts, obj_get(doc, "contexts"), "context", dir);

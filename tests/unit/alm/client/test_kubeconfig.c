@@ -1,8 +1,10 @@
 #include "tests/lib/test.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "alm/base/file.h"
 #include "alm/client/kubeconfig.h"
@@ -260,6 +262,31 @@ static void test_kubeconfig__a_pod_lacks_something(void **state)
 				 -E_NOTFOUND);
 }
 
+/* A program is allowed by its whole path, however the file was named. */
+static void test_kubeconfig__a_program_beside_a_file_named_from_here(void **state)
+{
+	struct fixture *f = *state;
+	struct kubeconfig *k;
+	struct kubeconfig_target t;
+	static const char text[] =
+		"clusters:\n- name: c\n  cluster: {server: https://one}\nusers:\n- name: u\n  "
+		"user: "
+		"{exec: {command: bin/login, interactiveMode: Never, apiVersion: "
+		"client.authentication.k8s.io/v1}}\ncontexts:\n- name: a\n  context: {cluster: c, "
+		"user: u}\n";
+	write_file(f, "one", text, 0600);
+	int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(chdir(f->dir), 0);
+	struct kubeconfig_sources s = {.path = "one"};
+	int rc = kubeconfig_load(&s, &k, &f->err);
+	assert_int_equal(fchdir(here), 0);
+	close(here);
+	assert_ok(rc, &f->err);
+	assert_ok(kubeconfig_resolve(k, "a", false, f->arena, &t, &f->err), &f->err);
+	assert_string_equal(t.exec->command, arena_fmt(f->arena, "%s/bin/login", f->dir));
+	kubeconfig_free(k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +300,8 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kubeconfig__a_pod_lacks_something, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(
+			test_kubeconfig__a_program_beside_a_file_named_from_here, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
