@@ -81,18 +81,6 @@ static struct cel_type of_schema(struct check *c, const struct schema *s)
 	}
 }
 
-const char *cel_type_text(const struct cel_type *t, struct arena *a)
-{
-	if (t->kind == CEL_LIST)
-		return arena_fmt(a, "list(%s)", t->inner ? cel_type_text(t->inner, a) : "dyn");
-	if (t->kind == CEL_MAP)
-		return t->inner ? arena_fmt(a, "map(string, %s)", cel_type_text(t->inner, a))
-				: "map(dyn, dyn)";
-	if (t->kind == CEL_DURATION || t->kind == CEL_TIMESTAMP)
-		return t->kind == CEL_DURATION ? "duration" : "timestamp";
-	return t->kind == CEL_MESSAGE ? t->name : cel_kind_name(t->kind);
-}
-
 static const char *type_text(struct check *c, struct cel_type t)
 {
 	return is_told(c) ? cel_type_text(&t, c->a) : "";
@@ -212,6 +200,16 @@ static bool comparable(struct cel_type x, struct cel_type y)
 	return x.kind == y.kind || (x_number && y_number) || (x_map && y_map);
 }
 
+/* x.?name of an object: as x.name it is a field or an error. */
+static struct cel_type optional_field(struct check *c, const struct cel_node *n,
+				      const struct schema *s)
+{
+	const char *name = n->args[1]->literal.str.ptr;
+	if (is_resource_field(c, s, name, &(struct cel_type){0}) || schema_property(s, name))
+		return of_kind(CEL_OPTIONAL);
+	return fail(c, n->at, arena_fmt(c->a, "undefined field '%s'", name));
+}
+
 static struct cel_type call(struct check *c, const struct cel_node *n)
 {
 	struct cel_type types[8];
@@ -235,6 +233,8 @@ static struct cel_type call(struct check *c, const struct cel_node *n)
 			arena_fmt(c->a, "undeclared reference to '%s' (in container '')", n->name));
 	if (broken)
 		return of_kind(CEL_ERROR);
+	if (strcmp(n->name, "_?._") == 0 && types[0].kind == CEL_OBJECT)
+		return optional_field(c, n, types[0].s);
 	bool equality = strcmp(n->name, "_==_") == 0 || strcmp(n->name, "_!=_") == 0;
 	if (result == CEL_ERROR || (equality && !comparable(types[0], types[1])))
 		return no_overload(c, n, types);

@@ -65,6 +65,19 @@ const char *cel_kind_name(enum cel_kind kind)
 	return names[kind];
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): schemas nest at most SCHEMA_DEPTH_MAX deep */
+const char *cel_type_text(const struct cel_type *t, struct arena *a)
+{
+	if (t->kind == CEL_LIST)
+		return arena_fmt(a, "list(%s)", t->inner ? cel_type_text(t->inner, a) : "dyn");
+	if (t->kind == CEL_MAP)
+		return t->inner ? arena_fmt(a, "map(string, %s)", cel_type_text(t->inner, a))
+				: "map(dyn, dyn)";
+	if (t->kind == CEL_DURATION || t->kind == CEL_TIMESTAMP)
+		return t->kind == CEL_DURATION ? "duration" : "timestamp";
+	return t->kind == CEL_MESSAGE ? t->name : cel_kind_name(t->kind);
+}
+
 static struct cel_value of_number(const struct obj *o, const struct schema *s)
 {
 	struct cel_value v = {.kind = CEL_DOUBLE};
