@@ -185,11 +185,18 @@ static void on_retry(void *arg)
 	send_call(arg);
 }
 
-/* Reads only: another attempt, if the deadline allows one. */
+/* A write that was turned away untouched, and told when to come again: whoever sent it would send it
+ * again at the next event, which is sooner. */
+static bool was_put_off(const struct client_call *k, const struct error *err, int64_t retry_after)
+{
+	return !err && retry_after > 0 && (k->status == 429 || k->status == 503);
+}
+
+/* Another attempt, if the deadline allows one. */
 static bool try_again(struct client_call *k, const struct error *err, int64_t retry_after)
 {
 	struct loop *l = k->client->loop;
-	if (!k->is_read || !may_pass(k, err))
+	if (k->is_read ? !may_pass(k, err) : !was_put_off(k, err, retry_after))
 		return false;
 	int64_t pause = client_backoff(l, k->attempts, BACKOFF_MIN, BACKOFF_MAX);
 	pause = pause < retry_after ? retry_after : pause;

@@ -5,8 +5,8 @@
  * error of a refused request has the code of its Status (reason before HTTP code) and the server's
  * message; retry_after_ns is what Retry-After or details.retryAfterSeconds said, else 0. Reads are
  * retried on 429, 5xx and lost connections with jittered back-off (0.8 s doubling to 30 s, at least
- * Retry-After) until their deadline; writes are not: the caller reads the object first, as the
- * write may have happened.
+ * Retry-After) until their deadline; writes only where 429 or 503 says when: the caller reads the
+ * object first, as any other write may have happened.
  */
 #ifndef ALM_CLIENT_CLIENT_H
 #define ALM_CLIENT_CLIENT_H

@@ -249,6 +249,37 @@ static void test_client__reads_end_at_their_deadline(void **state)
 	teardown(&f);
 }
 
+/* Turned away with a time, a write waits that long; one that may have been done is its caller's. */
+static void test_client__writes_wait_where_they_are_told_to(void **state)
+{
+	(void)state;
+	static const struct {
+		int status;
+		const char *after;
+		bool waits;
+	} rows[] = {{429, "7", true},  {503, "7", true},  {429, NULL, false}, {503, NULL, false},
+		    {504, "7", false}, {500, "7", false}, {409, "7", false},  {429, "40", false}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f;
+		struct obj *o = obj_map();
+		setup(&f);
+		fake_answer(f.fake, "POST", "/api/v1/nodes*", rows[i].status, "");
+		if (rows[i].after)
+			fake_header(f.fake, "Retry-After", rows[i].after);
+		if (rows[i].waits)
+			fake_answer(f.fake, "POST", "/api/v1/nodes*", 201, "{}");
+		client_create(f.client, &nodes, NULL, o, NULL, on_reply, &f);
+		loop_fake_run(f.loop, 6 * NS_PER_S);
+		assert_int_equal(fake_count(f.fake), 1);
+		assert_int_equal(f.n, rows[i].waits ? 0 : 1);
+		loop_fake_run(f.loop, 60 * NS_PER_S);
+		assert_int_equal(f.n, 1);
+		assert_int_equal(f.status, rows[i].waits ? 201 : rows[i].status);
+		obj_unref(o);
+		teardown(&f);
+	}
+}
+
 static void test_client__writes_are_not_retried(void **state)
 {
 	(void)state;
@@ -420,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_client__reads_are_retried),
 		cmocka_unit_test(test_client__retry_after_is_obeyed),
 		cmocka_unit_test(test_client__reads_end_at_their_deadline),
+		cmocka_unit_test(test_client__writes_wait_where_they_are_told_to),
 		cmocka_unit_test(test_client__writes_are_not_retried),
 		cmocka_unit_test(test_client__what_only_asks_is_retried),
 		cmocka_unit_test(test_client__few_writes_are_in_flight),
