@@ -6,6 +6,7 @@
 
 #include "alm/apiserver/docs/discovery_docs.h"
 #include "alm/apiserver/docs/openapi.h"
+#include "alm/apiserver/wire/negotiate.h"
 #include "alm/base/hash.h"
 #include "alm/base/map.h"
 
@@ -94,6 +95,19 @@ static void send(struct request *r, const struct doc *doc, const char *content_t
 		request_reply(r, 200, content_type, str_n(doc->text, doc->len));
 }
 
+/* A document that is an object may be had as YAML, too; what else is asked for, is JSON here. */
+static void send_object(struct request *r, const struct doc *doc)
+{
+	struct error err = ERROR_INIT;
+	struct accept a;
+	r->accept.yaml =
+		negotiate_accept(request_header(r, "Accept"), false, &a, &err) == 0 && a.yaml;
+	if (doc && r->accept.yaml)
+		request_reply_json(r, 200, str_n(doc->text, doc->len));
+	else
+		send(r, doc, JSON, false);
+}
+
 /* The makers. */
 
 static bool make_versions(struct request *r, const char *arg1, const char *arg2, struct strbuf *b)
@@ -176,7 +190,9 @@ static const char *aggregated_version(struct request *r)
 		struct str type, parameters;
 		str_cut(part, ';', &type, &parameters);
 		type = str_trim(type);
-		if (!str_is(type, JSON) && !str_is(type, "*/*") && !str_is(type, "application/*"))
+		bool yaml = str_is(type, "application/yaml") && !list;
+		if (!yaml && !str_is(type, JSON) && !str_is(type, "*/*") &&
+		    !str_is(type, "application/*"))
 			continue;
 		if (!list && !str_contains(parameters, STR("as=")))
 			return "";
@@ -208,10 +224,9 @@ static void handle_root(struct api_docs *d, struct request *r, const char *which
 		     true);
 	} else if (cstr_eq(which, "api")) {
 		const char *host = request_header(r, "Host");
-		send(r, document(d, r, "versions", make_versions, host ? host : "", ""), JSON,
-		     false);
+		send_object(r, document(d, r, "versions", make_versions, host ? host : "", ""));
 	} else {
-		send(r, document(d, r, "groups", make_groups, "", ""), JSON, false);
+		send_object(r, document(d, r, "groups", make_groups, "", ""));
 	}
 }
 
@@ -319,11 +334,11 @@ bool api_docs_handle(struct api_docs *d, struct request *r)
 	else if (n == 1 && (cstr_eq(s[0], "api") || cstr_eq(s[0], "apis")))
 		handle_root(d, r, s[0]);
 	else if (n == 2 && cstr_eq(s[0], "api"))
-		send(r, document(d, r, "resources", make_resources, "", s[1]), JSON, false);
+		send_object(r, document(d, r, "resources", make_resources, "", s[1]));
 	else if (n == 2 && cstr_eq(s[0], "apis"))
-		send(r, document(d, r, "group", make_group, s[1], ""), JSON, false);
+		send_object(r, document(d, r, "group", make_group, s[1], ""));
 	else if (n == 3 && cstr_eq(s[0], "apis"))
-		send(r, document(d, r, "resources", make_resources, s[1], s[2]), JSON, false);
+		send_object(r, document(d, r, "resources", make_resources, s[1], s[2]));
 	else
 		return false;
 	return true;

@@ -1,6 +1,8 @@
 #include "alm/apiserver/docs/discovery_docs.h"
 
 #include "alm/obj/json.h"
+#include "alm/obj/yaml.h"
+#include "tests/lib/exchange_fake.h"
 #include "tests/lib/golden.h"
 #include "tests/lib/test.h"
 
@@ -132,12 +134,39 @@ static void test_discovery_docs__builtin_kinds_agree_with_the_real_server(void *
 	assert_true(found >= 35);
 }
 
+/* As every object, they are told in the first type of Accept that is served. */
+static void test_discovery_docs__yaml_is_served(void **state)
+{
+	(void)state;
+	static const char *const paths[] = {"/api", "/apis", "/api/v1", "/apis/apps",
+					    "/apis/apps/v1"};
+	static const char list[] = "application/json;g=apidiscovery.k8s.io;v=v9;as="
+				   "APIGroupDiscoveryList, ";
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct error err = ERROR_INIT;
+		struct obj *o = NULL;
+		struct answer json = apifake_do(f, "GET", paths[i], NULL);
+		apifake_header(f, "Accept", arena_fmt(a, "%sapplication/yaml", list));
+		struct answer yaml = apifake_do(f, "GET", paths[i], NULL);
+		assert_int_equal(yaml.status, 200);
+		assert_string_equal(http_header(yaml.headers, "Content-Type"), "application/yaml");
+		assert_ok(yaml_parse_one(yaml.body, &o, &err), &err);
+		assert_true(obj_equal(o, json.json));
+		obj_unref(o);
+		apifake_header(f, "Accept", "application/json, application/yaml");
+		assert_true(obj_equal(apifake_do(f, "GET", paths[i], NULL).json, json.json));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_discovery_docs__legacy_as_recorded),
 		cmocka_unit_test(test_discovery_docs__aggregated_as_recorded),
 		cmocka_unit_test(test_discovery_docs__builtin_kinds_agree_with_the_real_server),
+		cmocka_unit_test(test_discovery_docs__yaml_is_served),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
