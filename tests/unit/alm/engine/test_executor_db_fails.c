@@ -46,7 +46,9 @@ static void read_log(struct fixture *f)
 		if (cstr_eq(type, "Plan")) {
 			f->n_plans++;
 			strbuf_clear(&f->plan);
-			strbuf_adds(&f->plan, body);
+			strbuf_addf(&f->plan, "%s/%s/%s %s", obj_str(row, "subject.kind"),
+				    obj_str(row, "subject.namespace"), obj_str(row, "subject.name"),
+				    body);
 		}
 		if (cstr_eq(type, "Write")) {
 			strbuf_clear(&f->write);
@@ -320,7 +322,12 @@ static void check_scene(const struct scene *s, const struct fixture *f)
 		fail_msg("%s: %s is not in %s", s->name, s->log, f->log.buf);
 	if (f->n_plans && !strstr(f->plan.buf, PLANNED))
 		fail_msg("%s: %s", s->name, f->plan.buf);
-	if (f->n_plans && !f->same && !strstr(f->write.buf, WRITTEN))
+	/* about the object whose status it was decided by; without one, about the one that it writes */
+	const char *about = s->n_moved ? "ConfigMap/n/c " : "ConfigMap/n/z ";
+	if (f->n_plans && !cstr_has_prefix(f->plan.buf, about))
+		fail_msg("%s: %s", s->name, f->plan.buf);
+	if (f->n_plans && !f->same &&
+	    (!strstr(f->write.buf, WRITTEN) || !strstr(f->write.buf, "\"verb\":\"create\"")))
 		fail_msg("%s: %s", s->name, f->write.buf);
 	CLEANUP(strbuf_release) struct strbuf methods = STRBUF_INIT(STRBUF_SMALL);
 	struct str rest = strbuf_str(&f->calls), line, method;

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "alm/io/lane.h"
 
@@ -61,7 +60,6 @@ static int work(struct lane_parent *p, struct str order, struct error *err)
 	case 'w': /* without end, as long as somebody reads */
 		while (lane_page(p, STR("more")))
 			;
-		(void)pause();
 		return 0;
 	default: /* what it was told */
 		return lane_page(p, order) ? 0 : error_set(err, E_IO, "nobody reads");
