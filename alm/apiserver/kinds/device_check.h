@@ -13,7 +13,4 @@ void device_claim_kept(struct field_errors *e, const struct obj *o, const struct
 void check_device_claim_status(struct field_errors *e, const struct obj *o);
 void check_api_service(struct field_errors *e, const struct obj *o);
 
-/* What a device is bound by, or not, when a Pod gets it. */
-void check_device_bindings(struct field_errors *e, const char *path, const struct obj *device);
-
 #endif

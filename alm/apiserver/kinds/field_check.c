@@ -351,3 +351,13 @@ void check_driver_name(struct field_errors *e, const char *path, const char *nam
 				 DRIVER_NAME_MAX);
 	check_by_lower(e, path, NAME_DNS_SUBDOMAIN, name);
 }
+
+size_t check_length(struct field_errors *e, const char *path, const struct obj *list, size_t most)
+{
+	size_t n = obj_len(list);
+	if (n <= most)
+		return n;
+	field_errors_add(e, FIELD_TOO_MANY, path, "Too many: %zu: must have at most %zu items", n,
+			 most);
+	return 0;
+}

@@ -79,6 +79,8 @@ void check_by_lower(struct field_errors *e, const char *path, enum name_rule rul
  * can be no name at all. */
 void check_wanted_name(struct field_errors *e, const struct obj *o, bool segment, const char *want,
 		       const char *why);
+/* How many of the list are to be looked at: none of one that is too long, which is told. */
+size_t check_length(struct field_errors *e, const char *path, const struct obj *list, size_t most);
 /* Of what drives volumes or devices. */
 void check_driver_name(struct field_errors *e, const char *path, const char *name);
 

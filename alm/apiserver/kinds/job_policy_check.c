@@ -9,14 +9,6 @@
 #define EXIT_CODES_MAX 255
 #define INDEXES_BYTES  (64 << 10)
 
-static void check_most(struct field_errors *e, const char *path, const struct obj *list,
-		       size_t most)
-{
-	if (obj_len(list) > most)
-		field_errors_add(e, FIELD_TOO_MANY, path,
-				 "Too many: %zu: must have at most %zu items", obj_len(list), most);
-}
-
 /* One of all, which has to be there; valid: how all are told. */
 static void check_needed(struct field_errors *e, const char *path, const char *is,
 			 const char *const *all, const char *valid)
@@ -136,7 +128,7 @@ static void check_values(struct field_errors *e, const char *at, const struct ob
 	bool ordered = true;
 	if (!obj_len(values))
 		check_invalid(e, at, values, "at least one value is required");
-	check_most(e, at, values, EXIT_CODES_MAX);
+	(void)check_length(e, at, values, EXIT_CODES_MAX);
 	for (size_t i = 0; i < obj_len(values) && !field_errors_full(e); i++) {
 		const struct obj *v = obj_at(values, i);
 		int64_t n = 0;
@@ -172,7 +164,7 @@ static void check_exit_codes(struct field_errors *e, const char *path, const str
 static void check_conditions_of(struct field_errors *e, const char *path, const struct obj *list)
 {
 	static const char *const all[] = {"False", "True", "Unknown", NULL};
-	check_most(e, path, list, PATTERNS_MAX);
+	(void)check_length(e, path, list, PATTERNS_MAX);
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
 		const struct obj *c = obj_at(list, i);
 		const char *at = check_at(e, path, i);
@@ -259,7 +251,7 @@ static void check_success(struct field_errors *e, const char *path, const struct
 		check_required(e, at,
 			       "at least one rules must be specified when the successPolicy is "
 			       "specified");
-	check_most(e, at, rules, RULES_MAX);
+	(void)check_length(e, at, rules, RULES_MAX);
 	if (!obj_as_i64(obj_get(spec, "completions"), &completions))
 		return; /* which is told */
 	for (size_t i = 0; i < obj_len(rules) && !field_errors_full(e); i++)
@@ -273,7 +265,7 @@ void job_check_policies(struct field_errors *e, const char *path, const struct o
 	const struct obj *policy = obj_get(spec, "podFailurePolicy"),
 			 *rules = obj_get(policy, "rules");
 	const char *at = check_below(e, path, "podFailurePolicy.rules");
-	check_most(e, at, rules, RULES_MAX);
+	(void)check_length(e, at, rules, RULES_MAX);
 	for (size_t i = 0; i < obj_len(rules) && !field_errors_full(e); i++)
 		check_failure_rule(e, check_at(e, at, i), obj_at(rules, i), spec);
 	if (obj_has(spec, "successPolicy"))

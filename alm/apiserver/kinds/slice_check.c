@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "alm/apiserver/kinds/device_check.h"
+#include "alm/apiserver/kinds/device_bindings_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/storage_check.h"
@@ -31,16 +31,6 @@ static const char one_node[] = "exactly one of `nodeName`, `nodeSelector`, `allN
 static const char one_device[] =
 	"exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when "
 	"`perDeviceNodeSelection` is set to true in the ResourceSlice spec";
-
-size_t check_length(struct field_errors *e, const char *path, const struct obj *list, size_t most)
-{
-	size_t n = obj_len(list);
-	if (n <= most)
-		return n;
-	field_errors_add(e, FIELD_TOO_MANY, path, "Too many: %zu: must have at most %zu items", n,
-			 most);
-	return 0;
-}
 
 static void too_long(struct field_errors *e, const char *path, const char *text, size_t most)
 {

@@ -25,7 +25,5 @@ void check_request_refs(struct field_errors *e, const char *path, const struct o
 void check_pool_name(struct field_errors *e, const char *path, const char *name);
 /* "name" or "domain/name". */
 void check_entry_name(struct field_errors *e, const char *path, const char *name);
-/* How many of the list are to be looked at: none of one that is too long, which is told. */
-size_t check_length(struct field_errors *e, const char *path, const struct obj *list, size_t most);
 
 #endif
