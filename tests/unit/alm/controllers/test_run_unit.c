@@ -258,11 +258,13 @@ static void test_run_unit__one_key_too_many(void **state)
 	}
 	assert_ok(run_key(&f.r, "last", NULL, &err), &err);
 	assert_int_equal(map_count(f.r.units), RUN_UNITS_MAX);
+	f.call->done(f.call, &(struct error){.code = E_UNAVAILABLE});
 	assert_int_equal(run_key(&f.r, "another", NULL, &err), -E_LIMIT);
 	assert_non_null(strstr(err.msg, "more than 2000 keys: another is left out"));
 	assert_int_equal(f.n_rendered, 1);
 	assert_ok(run_key(&f.r, "n1", NULL, &err), &err);
 	assert_int_equal(f.n_rendered, 2);
+	f.call->done(f.call, &(struct error){.code = E_UNAVAILABLE});
 	release(&f);
 }
 
