@@ -12,6 +12,7 @@
 #include "alm/apiserver/object_meta.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/texts.h"
+#include "alm/base/map.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/schema/api_decode.h"
@@ -19,6 +20,8 @@
 
 #define PATCH_SHOWN_MAX  256
 #define PATCH_TEXT_BYTES 8192
+#define OWNER_BYTES_MAX  ((size_t)32 << 20) /* as text: more than any body comes to */
+#define UIDS_BYTES_MAX   ((size_t)4 << 10)  /* that are told to be there twice */
 
 /* Findings. */
 
@@ -272,36 +275,45 @@ static int shape_builtin(struct mutation *m, struct error *err)
 	return rc;
 }
 
-static bool is_there(const struct obj *list, const struct obj *item)
+/* Owners that are alike have the same text. */
+static void print_owner(struct strbuf *b, const struct obj *owner)
 {
-	for (size_t i = 0; i < obj_len(list); i++)
-		if (obj_equal(obj_at(list, i), item))
-			return true;
-	return false;
+	static const char *const fields[] = {"apiVersion", "kind",       "name",
+					     "uid",        "controller", "blockOwnerDeletion"};
+	strbuf_clear(b);
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		if (obj_has(owner, fields[i]))
+			json_print(obj_get(owner, fields[i]), b);
+		strbuf_addc(b, ' ');
+	}
 }
 
 /* An owner that is named twice is one, and who did that is told. */
 static void drop_same_owners(struct mutation *m)
 {
 	const struct obj *list = obj_path(m->after, "metadata.ownerReferences");
-	const char *uids = NULL;
-	struct obj *kept = obj_keep(m->r->arena, obj_list());
-	for (size_t i = 0; i < obj_len(list); i++) {
-		const struct obj *owner = obj_at(list, i);
-		const char *uid = obj_str(owner, "uid");
-		if (!is_there(kept, owner))
-			obj_append(kept, obj_ref(owner));
-		else
-			uids = arena_fmt(m->r->arena, "%s%s%s", uids ? uids : "", uids ? ", " : "",
-					 uid ? uid : "");
+	CLEANUP(strbuf_release) struct strbuf owner = STRBUF_INIT(OWNER_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf uids = STRBUF_INIT(UIDS_BYTES_MAX);
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	CLEANUP(obj_unrefp) struct obj *kept = obj_list();
+	for (size_t i = 0; i < obj_len(list) && obj_len(list) > 1; i++) {
+		const char *uid = obj_str(obj_at(list, i), "uid");
+		print_owner(&owner, obj_at(list, i));
+		if (map_has(seen, owner.buf)) {
+			strbuf_addf(&uids, "%s%s", uids.len ? ", " : "", uid ? uid : "");
+			continue;
+		}
+		map_set(seen, owner.buf, NULL);
+		obj_append(kept, obj_ref(obj_at(list, i)));
 	}
-	if (!uids)
+	if (obj_len(list) < 2 || obj_len(kept) == obj_len(list))
 		return;
 	request_warn(m->r,
 		     ".metadata.ownerReferences contains duplicate entries%s; API server dedups "
 		     "owner references in 1.20+, and may reject such requests as early as 1.24; "
 		     "please fix your requests; duplicate UID(s) observed: %s",
-		     cstr_eq(m->r->verb, "patch") ? " after mutating admission happens" : "", uids);
+		     cstr_eq(m->r->verb, "patch") ? " after mutating admission happens" : "",
+		     uids.buf);
 	obj_set_path(m->after, "metadata.ownerReferences", obj_ref(kept));
 }
 

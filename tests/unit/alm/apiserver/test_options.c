@@ -291,6 +291,22 @@ static void test_options__an_apply_is_of_its_path(void **state)
 	}
 }
 
+/* An owner that is named often is kept once: neither time nor memory for each pair of them. */
+static void test_options__an_owner_named_often_is_one(void **state)
+{
+	(void)state;
+	static const char owner[] = "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"name\":\"n\","
+				    "\"uid\":\"u\"}";
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_adds(&b, "{\"metadata\":{\"name\":\"owned\",\"ownerReferences\":[");
+	for (int i = 0; i < 15000; i++)
+		strbuf_addf(&b, "%s,", owner);
+	strbuf_addf(&b, "%s]}}", owner);
+	struct answer a = apifake_do_type(f, "POST", CMS, "application/json", b.buf);
+	assert_int_equal(a.status, 201);
+	assert_int_equal(obj_len(obj_path(a.json, "metadata.ownerReferences")), 1);
+}
+
 /* Each field that an apply may not have is told, however many there are. */
 static void test_options__an_apply_is_refused_with_all_reasons(void **state)
 {
@@ -350,6 +366,7 @@ int main(void)
 		T(test_options__fields_are_selected),
 		T(test_options__an_apply_is_of_its_path),
 		T(test_options__an_apply_is_refused_with_all_reasons),
+		T(test_options__an_owner_named_often_is_one),
 		T(test_options__a_manager_is_the_program),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
