@@ -35,12 +35,14 @@ static bool is_same(const struct api_field *f, unsigned marks, const struct obj 
 	return obj_equal(a, b) || (f->shape == API_QUANTITY && is_same_amount(a, b));
 }
 
-/* Each member of a as it is in b. */
-static bool has_all(const struct api_type *t, const struct obj *a, const struct obj *b)
+/* Each member of a as it is in b; others: those alone that b does not have, as the rest was looked at. */
+static bool has_all(const struct api_type *t, const struct obj *a, const struct obj *b, bool others)
 {
 	OBJ_EACH (it, a) {
 		const struct api_field *f = api_find(t, it.key, NULL);
 		const struct obj *other = obj_get(b, it.key);
+		if (others && other)
+			continue;
 		if (f ? !is_same(f, f->marks, it.value, other)
 		      : !other || !obj_equal(it.value, other))
 			return false;
@@ -52,6 +54,6 @@ bool api_same(const struct api_type *t, const struct obj *a, const struct obj *b
 {
 	if (!a || !b)
 		return !a == !b;
-	return has_all(t, a, b) && has_all(t, b, a);
+	return has_all(t, a, b, false) && has_all(t, b, a, true);
 }
 /* NOLINTEND(misc-no-recursion) */
