@@ -281,7 +281,10 @@ static void op_digest(void *arg, const struct obj *o, char out[65])
 static struct obj *op_last_row(void *arg, const char *type, const char *kind, const char *name)
 {
 	struct manager *m = arg;
-	return chain_last_row(m->c.audit, m->c.db, type, kind, name, false);
+	struct error err;
+	struct obj *row = NULL;
+	(void)chain_last_row(m->c.audit, m->c.db, type, kind, name, false, &row, &err);
+	return row;
 }
 
 static struct obj *op_last_reason(void *arg, const char *type, const char *reason, const char *kind,

@@ -58,9 +58,9 @@ static void look(struct chain *c)
 }
 
 /* Newest entry that may be a cause; uses the index audit_subject. */
-static int64_t newest(struct chain *c, const char *kind, const char *name)
+static int newest(struct chain *c, const char *kind, const char *name, int64_t *ret_seq,
+		  struct error *err)
 {
-	struct error err;
 	struct stmt *s = NULL;
 	char sql[256];
 	snprintf(sql, sizeof(sql),
@@ -68,16 +68,18 @@ static int64_t newest(struct chain *c, const char *kind, const char *name)
 		 "cluster = '' AND "
 		 "type IN ('Decision', 'Approval', 'Observe')",
 		 strchr(name, '*') ? "GLOB" : "=");
-	if (db_prepare(c->db, sql, &s, &err) < 0)
-		return 0;
+	if (db_prepare(c->db, sql, &s, err) < 0)
+		return -err->code;
 	stmt_bind_cstr(s, 1, kind);
 	stmt_bind_cstr(s, 2, name);
-	int64_t seq = stmt_step(s, &err) == 1 ? stmt_int(s, 0) : 0;
+	int rc = stmt_step(s, err);
+	if (rc >= 0)
+		*ret_seq = rc ? stmt_int(s, 0) : 0;
 	stmt_reset(s);
-	return seq;
+	return rc;
 }
 
-static int64_t read_head(struct chain *c, const char *name)
+static int read_head(struct chain *c, const char *name, int64_t *ret_seq, struct error *err)
 {
 	const struct chain_rule *r = c->rules;
 	int64_t head = 0;
@@ -88,22 +90,28 @@ static int64_t read_head(struct chain *c, const char *name)
 		const char *at = strstr(r->name, "%s");
 		strbuf_addf(&glob, "%.*s%s%s", (int)(at - r->name), r->name, name + strlen(prefix),
 			    at + strlen("%s"));
-		int64_t seq = newest(c, r->kind, glob.buf);
+		int64_t seq = 0;
+		if (newest(c, r->kind, glob.buf, &seq, err) < 0)
+			return -err->code;
 		if (!seq && !head)
-			return 0; /* the subject is new */
+			break; /* the subject is new */
 		head = seq > head ? seq : head;
 	}
-	return head;
+	*ret_seq = head;
+	return 0;
 }
 
-int64_t chain_head(struct chain *c, const char *name)
+int chain_head(struct chain *c, const char *name, int64_t *ret_seq, struct error *err)
 {
 	look(c);
-	if (map_has(c->heads, name))
-		return (int64_t)map_number(c->heads, name);
-	int64_t seq = read_head(c, name);
-	chain_advance(c, name, seq);
-	return seq;
+	int64_t seq = (int64_t)map_number(c->heads, name);
+	if (!map_has(c->heads, name)) {
+		if (read_head(c, name, &seq, err) < 0)
+			return -err->code;
+		chain_advance(c, name, seq);
+	}
+	*ret_seq = seq;
+	return 0;
 }
 
 static void make_room(struct map *m, const char *id)
@@ -143,24 +151,27 @@ static char *pruned_key(struct chain *c, const char *type, const struct audit_su
 	return xstrdup(or_empty(obj_str(row, "body.key")));
 }
 
-static char *read_key(struct chain *c, const char *type, const struct audit_subject *about)
+/* *ret_key: owned. */
+static int read_key(struct chain *c, const char *type, const struct audit_subject *about,
+		    char **ret_key, struct error *err)
 {
 	static const char sql[] =
 		"SELECT json_extract(body, '$.key') FROM audit WHERE kind = ?1 AND ns = ?5 AND "
 		"name = ?2 AND cluster = '' AND type = ?3 AND uid = ?4 AND "
 		"json_extract(body, '$.key') IS NOT NULL ORDER BY seq DESC LIMIT 1";
-	struct error err;
 	struct stmt *s = NULL;
-	if (db_prepare(c->db, sql, &s, &err) < 0)
-		return xstrdup("");
+	if (db_prepare(c->db, sql, &s, err) < 0)
+		return -err->code;
 	stmt_bind_cstr(s, 1, about->kind);
 	stmt_bind_cstr(s, 2, about->name);
 	stmt_bind_cstr(s, 3, type);
 	stmt_bind_cstr(s, 4, about->uid);
 	stmt_bind_cstr(s, 5, or_empty(about->ns));
-	char *key = stmt_step(s, &err) == 1 ? str_dup(stmt_text(s, 0)) : NULL;
+	int rc = stmt_step(s, err);
+	if (rc >= 0)
+		*ret_key = rc ? str_dup(stmt_text(s, 0)) : pruned_key(c, type, about);
 	stmt_reset(s);
-	return key ? key : pruned_key(c, type, about);
+	return rc;
 }
 
 /* What is not there has no uid: of several such each has its own. */
@@ -173,18 +184,30 @@ static void key_id(char id[KEY_ID_BYTES], const char *type, const struct audit_s
 			 or_empty(about->ns), or_empty(about->name));
 }
 
-const char *chain_key(struct chain *c, const char *type, const struct audit_subject *about)
+int chain_key(struct chain *c, const char *type, const struct audit_subject *about,
+	      const char **ret_key, struct error *err)
 {
 	char id[KEY_ID_BYTES];
 	look(c);
 	key_id(id, type, about);
 	if (!map_has(c->keys, id)) {
+		CLEANUP(xfreep) char *key = NULL;
 		/* what is not there was perhaps made, and deleted again, since: told once more */
 		bool is_there = about->uid && *about->uid;
-		CLEANUP(xfreep) char *key = is_there ? read_key(c, type, about) : xstrdup("");
-		keep_key(c, id, key);
+		if (is_there && read_key(c, type, about, &key, err) < 0)
+			return -err->code;
+		keep_key(c, id, or_empty(key));
 	}
-	return map_get(c->keys, id);
+	*ret_key = map_get(c->keys, id);
+	return 0;
+}
+
+bool chain_is_told(struct chain *c, const char *type, const struct audit_subject *about,
+		   const char *key)
+{
+	struct error err;
+	const char *last;
+	return chain_key(c, type, about, &last, &err) >= 0 && cstr_eq(last, key);
 }
 
 void chain_set_key(struct chain *c, const char *type, const struct audit_subject *about,
@@ -197,22 +220,25 @@ void chain_set_key(struct chain *c, const char *type, const struct audit_subject
 }
 
 /* The row of the first column; NULL if there is none. */
-static struct obj *row_of(struct audit *a, struct stmt *s)
+static int row_of(struct audit *a, struct stmt *s, struct obj **ret_row, struct error *err)
 {
-	struct error err;
-	struct obj *row = NULL;
-	int64_t seq = stmt_step(s, &err) == 1 ? stmt_int(s, 0) : 0;
+	int rc = stmt_step(s, err);
+	int64_t seq = rc > 0 ? stmt_int(s, 0) : 0;
 	stmt_reset(s);
-	if (!seq || audit_row_get(a, seq, &row, &err) < 0)
-		return NULL;
-	return row;
+	if (seq)
+		return audit_row_get(a, seq, ret_row, err);
+	if (rc >= 0)
+		*ret_row = NULL;
+	return rc;
 }
 
 /* The same; an object that was too large for the row is in blobs. */
 static struct obj *whole_row_of(struct audit *a, struct db *d, struct stmt *s)
 {
 	struct error err;
-	struct obj *row = row_of(a, s);
+	struct obj *row = NULL;
+	if (row_of(a, s, &row, &err) < 0)
+		return NULL;
 	const struct obj *v = obj_path(row, "body.object");
 	const char *text = obj_as_string(v);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(OBJECT_BYTES_MAX);
@@ -221,24 +247,26 @@ static struct obj *whole_row_of(struct audit *a, struct db *d, struct stmt *s)
 	return row;
 }
 
-struct obj *chain_last_row(struct audit *a, struct db *d, const char *type, const char *kind,
-			   const char *name, bool foreign)
+int chain_last_row(struct audit *a, struct db *d, const char *type, const char *kind,
+		   const char *name, bool foreign, struct obj **ret_row, struct error *err)
 {
 	static const char sql[] =
 		"SELECT seq FROM audit WHERE kind = ?1 AND ns = '' AND name = ?2 AND "
 		"cluster = '' AND type = ?3 AND (NOT ?4 OR op IS NULL) AND"
 		" reason NOT IN ('Refused', 'Unchanged') ORDER BY seq DESC LIMIT 1";
-	struct error err;
 	struct stmt *s = NULL;
-	if (db_prepare(d, sql, &s, &err) < 0)
-		return NULL;
+	if (db_prepare(d, sql, &s, err) < 0)
+		return -err->code;
 	stmt_bind_cstr(s, 1, kind);
 	stmt_bind_cstr(s, 2, name);
 	stmt_bind_cstr(s, 3, type);
 	stmt_bind_int(s, 4, foreign);
-	struct obj *row = row_of(a, s);
+	if (row_of(a, s, ret_row, err) < 0)
+		return -err->code;
 	const struct audit_subject of = {.kind = kind, .name = name};
-	return row || foreign ? row : audit_standing(a, type, &of, NULL, NULL);
+	if (!*ret_row && !foreign)
+		*ret_row = audit_standing(a, type, &of, NULL, NULL);
+	return 0;
 }
 
 static bool has_reason(const void *arg, const struct obj *row)
@@ -335,8 +363,8 @@ void chain_each_observed(struct audit *a, struct db *d, const char *kind,
 	(void)audit_each_standing(a, observe_pruned, &o, &err);
 }
 
-struct obj *chain_last_write(struct audit *a, struct db *d, const struct audit_subject *about,
-			     const char *path)
+int chain_last_write(struct audit *a, struct db *d, const struct audit_subject *about,
+		     const char *path, struct obj **ret_row, struct error *err)
 {
 	static const char sql[] =
 		"SELECT seq FROM (SELECT seq, reason, body FROM audit WHERE kind = ?1 AND ns = '' "
@@ -347,15 +375,14 @@ struct obj *chain_last_write(struct audit *a, struct db *d, const struct audit_s
 		" THEN json_extract(body, '$.verb') IN ('delete', 'deletecollection')"
 		" ELSE reason = 'Created' OR EXISTS (SELECT 1 FROM json_each(body, '$.changed')"
 		" WHERE substr(value, 1, length(?4)) = ?4) END ORDER BY seq DESC LIMIT 1";
-	struct error err;
 	struct stmt *s = NULL;
-	if (db_prepare(d, sql, &s, &err) < 0)
-		return NULL;
+	if (db_prepare(d, sql, &s, err) < 0)
+		return -err->code;
 	stmt_bind_cstr(s, 1, about->kind);
 	stmt_bind_cstr(s, 2, about->name);
 	stmt_bind_cstr(s, 3, about->uid);
 	stmt_bind_cstr(s, 4, path);
-	return row_of(a, s);
+	return row_of(a, s, ret_row, err);
 }
 
 #define REVISION_ROWS_MAX 4096

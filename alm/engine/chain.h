@@ -22,11 +22,15 @@ struct chain_rule {
 struct chain *chain_new(struct audit *a, struct db *d, const struct chain_rule *rules);
 void chain_free(struct chain *c);
 /* 0: none yet. */
-int64_t chain_head(struct chain *c, const char *name);
+int chain_head(struct chain *c, const char *name, int64_t *ret_seq, struct error *err);
 void chain_advance(struct chain *c, const char *name, int64_t seq);
 /* Key of the last entry of this type about the subject; "" if there is none. Several lines: what one reconcile
  * reported, the entry's own last. Borrowed. */
-const char *chain_key(struct chain *c, const char *type, const struct audit_subject *about);
+int chain_key(struct chain *c, const char *type, const struct audit_subject *about,
+	      const char **ret_key, struct error *err);
+/* Of what has happened already: where the log cannot be read it is told, rather twice than never. */
+bool chain_is_told(struct chain *c, const char *type, const struct audit_subject *about,
+		   const char *key);
 void chain_set_key(struct chain *c, const char *type, const struct audit_subject *about,
 		   const char *key);
 
@@ -35,9 +39,9 @@ void chain_set_key(struct chain *c, const char *type, const struct audit_subject
 uint64_t chain_revision(struct db *d, const char *kind);
 
 /* Newest entry of the type about the subject, as an object; NULL if none. Owned. */
-struct obj *chain_last_row(struct audit *a, struct db *d, const char *type, const char *kind,
-			   const char *name, bool foreign);
-/* The same of one reason. */
+int chain_last_row(struct audit *a, struct db *d, const char *type, const char *kind,
+		   const char *name, bool foreign, struct obj **ret_row, struct error *err);
+/* The same of one reason; NULL also if it cannot be read. */
 struct obj *chain_last_reason(struct audit *a, struct db *d, const char *type, const char *reason,
 			      const char *kind, const char *name);
 /* Newest Observe entry about an object of a namespace ("" or NULL: none), body.object as its text. */
@@ -49,7 +53,7 @@ void chain_each_observed(struct audit *a, struct db *d, const char *kind,
 /* Newest Write entry by somebody else about this very object, of its last 1,000, that made it or
  * changed a field that begins with path; path NULL: that asked for its deletion. NULL if none.
  * Owned. */
-struct obj *chain_last_write(struct audit *a, struct db *d, const struct audit_subject *about,
-			     const char *path);
+int chain_last_write(struct audit *a, struct db *d, const struct audit_subject *about,
+		     const char *path, struct obj **ret_row, struct error *err);
 
 #endif

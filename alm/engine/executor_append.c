@@ -6,6 +6,7 @@
 #include "alm/base/log.h"
 #include "alm/engine/executor_run.h"
 #include "alm/engine/intent.h"
+#include "alm/engine/status.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
@@ -59,21 +60,24 @@ static struct audit_subject subject_of(const struct obj *o)
 
 /* The newer of its chains is the cause; the other one, and what a write of somebody else comes before,
  * is another (body.also, of at most 8: here there are two). */
-static int64_t cause_of(struct executor *x, const struct action *a, int64_t written,
-			struct obj *body)
+static int cause_of(struct executor *x, const struct action *a, int64_t written, struct obj *body,
+		    int64_t *ret_cause, struct error *err)
 {
 	const char *const chains[] = {a->chain, a->also_chain};
 	int64_t cause = written;
-	struct obj *also = obj_list();
+	CLEANUP(obj_unrefp) struct obj *also = obj_list();
 	for (size_t i = 0; i < ARRAY_LEN(chains); i++) {
-		int64_t head = chains[i] ? chain_head(x->chain, chains[i]) : 0;
+		int64_t head = 0;
+		if (chains[i] && chain_head(x->chain, chains[i], &head, err) < 0)
+			return -err->code;
 		int64_t less = written || head < cause ? head : cause;
 		cause = !written && head > cause ? head : cause;
 		if (less && less != cause)
 			obj_append(also, obj_int(less));
 	}
-	obj_set(body, "also", also);
-	return cause;
+	obj_set(body, "also", STEAL(also));
+	*ret_cause = cause;
+	return 0;
 }
 
 /* What made the reconcile begin (audit.md 2). */
@@ -82,31 +86,39 @@ static void set_trigger(const struct executor_run *r, const char *trigger, struc
 	obj_set_str(body, "trigger", trigger ? trigger : r->plan.trigger);
 }
 
-/* Beside the server: whose Write entry it was, see chain_last_write(). Owned. */
-static struct obj *last_write(struct executor_run *r, const struct obj *o, const char *path)
+/* Beside the server: whose Write entry it was, see chain_last_write(). Arena. */
+static int last_write(struct executor_run *r, const struct obj *o, const char *path,
+		      const struct obj **ret_row, struct error *err)
 {
 	struct audit_subject about = subject_of(o);
-	return r->x->c.same_process ? chain_last_write(r->x->c.audit, r->x->c.db, &about, path)
-				    : NULL;
+	struct obj *row = NULL;
+	if (r->x->c.same_process &&
+	    chain_last_write(r->x->c.audit, r->x->c.db, &about, path, &row, err) < 0)
+		return -err->code;
+	*ret_row = row ? obj_keep(r->a, row) : NULL;
+	return 0;
 }
 
-static int64_t last_write_seq(struct executor_run *r, const struct obj *o, const char *path)
+/* The same for an Approval: whoever wrote last, if the action does not say what. */
+static int approving_write(struct executor_run *r, const struct action *a,
+			   const struct obj **ret_row, struct error *err)
 {
-	CLEANUP(obj_unrefp) struct obj *row = last_write(r, o, path);
-	return obj_i64(row, "seq", 0);
+	const struct executor_config *c = &r->x->c;
+	struct obj *row = NULL;
+	if (a->touches || !c->same_process)
+		return last_write(r, a->subject, a->touches, ret_row, err);
+	if (chain_last_row(c->audit, c->db, "Write", meta_kind(a->subject), meta_name(a->subject),
+			   true, &row, err) < 0)
+		return -err->code;
+	*ret_row = row ? obj_keep(r->a, row) : NULL;
+	return 0;
 }
 
 /* Who approved: on the embedded server the log itself knows (audit.md 6). */
-static const char *approver(struct executor_run *r, const struct action *a, struct obj *body)
+static const char *approver(struct executor_run *r, const struct action *a, const struct obj *row,
+			    struct obj *body)
 {
-	struct executor *x = r->x;
 	struct obj *who = obj_map();
-	struct obj *row = NULL;
-	if (x->c.same_process && a->touches)
-		row = last_write(r, a->subject, a->touches);
-	else if (x->c.same_process)
-		row = chain_last_row(x->c.audit, x->c.db, "Write", meta_kind(a->subject),
-				     meta_name(a->subject), true);
 	const char *actor = obj_str(row, "actor"), *via = obj_str(row, "body.who.via");
 	/* Somebody may have written after the approval: then the object knows better. */
 	if (a->actor_known && !cstr_eq(actor, a->actor)) {
@@ -114,14 +126,33 @@ static const char *approver(struct executor_run *r, const struct action *a, stru
 		via = NULL;
 	}
 	obj_set_str(who, "trust",
-		    !actor              ? "managedFields"
-		    : x->c.same_process ? "authenticated"
-					: "admission");
+		    !actor                 ? "managedFields"
+		    : r->x->c.same_process ? "authenticated"
+					   : "admission");
 	obj_set_str(who, "via", via ? via : a->actor_via);
 	obj_set(body, "who", who);
-	const char *name = arena_strdup(r->a, actor ? actor : a->actor ? a->actor : "unknown");
-	obj_unref(row);
-	return name;
+	return actor ? actor : a->actor ? a->actor : "unknown";
+}
+
+/* Who it was, and what led to it: what cannot be read is asked for again, as an entry stays as it is. */
+static int set_origin(struct executor_run *r, const struct action *a, struct audit_row *row,
+		      struct obj *body, struct error *err)
+{
+	bool is_approval = !strcmp(a->row_type, "Approval");
+	const struct obj *by = NULL;
+	int rc = 0;
+	if (is_approval)
+		rc = approving_write(r, a, &by, err);
+	else if (a->touches && !a->actor)
+		rc = last_write(r, a->subject, a->touches, &by, err);
+	if (rc < 0)
+		return rc;
+	/* body.who says how far to believe it */
+	row->actor = is_approval ? approver(r, a, by, body) : a->actor;
+	set_trigger(r, is_approval ? "Approval" : NULL, body);
+	/* what it observes is what somebody wrote */
+	int64_t written = is_approval ? 0 : obj_i64(by, "seq", 0);
+	return cause_of(r->x, a, written, body, &row->cause, err);
 }
 
 /* body.inputs: [{name, digest}] (audit.md 4). */
@@ -168,10 +199,10 @@ static int append_told(struct executor_run *r, const struct action *a, struct er
 				.reason = a->reason,
 				.subject = subject_of(a->subject),
 				.transition_seq = tseq + 1,
-				.cause = cause_of(r->x, a, 0, body),
 				.body = body};
 	set_trigger(r, NULL, body);
-	if (audit_append(log, &row, &r->last_seq, err) < 0)
+	if (cause_of(r->x, a, 0, body, &row.cause, err) < 0 ||
+	    audit_append(log, &row, &r->last_seq, err) < 0)
 		return -err->code;
 	r->changed = true;
 	return 0;
@@ -198,23 +229,20 @@ static int append_row(struct executor_run *r, struct action *a, struct error *er
 	if (!strcmp(a->row_type, "Transition"))
 		return append_told(r, a, err);
 	struct audit_subject about = subject_of(a->subject);
-	if (a->key && is_told(a, chain_key(x->chain, a->row_type, &about)))
+	const char *last = "";
+	if (a->key && chain_key(x->chain, a->row_type, &about, &last, err) < 0)
+		return -err->code;
+	if (a->key && is_told(a, last))
 		return 0;
 	struct obj *body = obj_keep(r->a, obj_copy(a->body));
 	if (a->key)
 		obj_set_str(body, "key", a->key);
 	if (a->inputs && put_inputs(r, a, body, err) < 0)
 		return -err->code;
-	bool is_approval = !strcmp(a->row_type, "Approval");
 	struct audit_row row = {
 		.type = a->row_type, .reason = a->reason, .subject = about, .body = body};
-	/* body.who says how far to believe it */
-	row.actor = is_approval ? approver(r, a, body) : a->actor;
-	int64_t written = a->touches && !row.actor ? last_write_seq(r, a->subject, a->touches) : 0;
-	row.cause = cause_of(x, a, written, body); /* what it observes is what somebody wrote */
-	set_trigger(r, is_approval ? "Approval" : NULL, body);
 	int64_t seq;
-	if (audit_append(x->c.audit, &row, &seq, err) < 0)
+	if (set_origin(r, a, &row, body, err) < 0 || audit_append(x->c.audit, &row, &seq, err) < 0)
 		return -err->code;
 	r->last_seq = a->seq = seq;
 	r->changed = true;
@@ -281,15 +309,18 @@ static int append_next(struct executor_run *r, struct action *a, int64_t logged,
 	set_status(r, a->subject, a->body, logged + 1);
 	if (status_put(r, body, obj_get(r->status, "status"), err) < 0)
 		return -err->code;
-	int64_t deletion = a->row_only ? last_write_seq(r, a->subject, NULL) : 0;
+	const struct obj *deletion = NULL;
+	if (a->row_only && last_write(r, a->subject, NULL, &deletion, err) < 0)
+		return -err->code;
 	struct audit_row row = {.type = "Transition",
 				.reason = a->reason,
 				.subject = subject_of(a->subject),
 				.transition_seq = logged + 1,
-				/* who deleted it, not what was decided before */
-				.cause = cause_of(x, a, deletion, body),
 				.body = body};
 	set_trigger(r, NULL, body);
+	/* who deleted it, not what was decided before */
+	if (cause_of(x, a, obj_i64(deletion, "seq", 0), body, &row.cause, err) < 0)
+		return -err->code;
 	if (audit_append(x->c.audit, &row, &r->status_seq, err) < 0)
 		return -err->code;
 	r->last_seq = r->status_seq;
@@ -312,6 +343,27 @@ static int append_status(struct executor_run *r, struct action *a, struct error 
 	return rc == -E_NOTFOUND ? append_next(r, a, logged, err) : rc;
 }
 
+/* The record's status comes first. What was planned beside another one is planned anew once that is there: done at
+ * once, what it moves to would be told by no entry. */
+static int repeat_first(struct executor_run *r, struct action *a, int64_t logged, int64_t row_seq,
+			struct error *err)
+{
+	struct audit *log = r->x->c.audit;
+	struct obj *said = NULL;
+	if (audit_is_deleted(log, meta_uid(a->subject), row_seq))
+		return 0;
+	int rc = audit_announced(log, meta_uid(a->subject), logged, &said, err);
+	if (rc < 0)
+		return rc == -E_NOTFOUND ? 0 : rc;
+	obj_keep(r->a, said);
+	if (!a->row_only && status_is_equal(said, a->body))
+		return 0;
+	plan_cut(&r->plan,
+		 0); /* entries stay: they say what this view shows, such as what was approved */
+	r->changed = true;
+	return 0;
+}
+
 /* The status of the plan's object is not the log's: that comes first, and the rest of the plan, as
  * it was decided by it, not at all. 1 if so. */
 static int divert(struct executor_run *r, struct error *err)
@@ -326,8 +378,11 @@ static int divert(struct executor_run *r, struct error *err)
 	if (audit_head(r->x->c.audit, meta_uid(a->subject), &logged, &row_seq, err) < 0)
 		return -err->code;
 	r->status_action = a;
-	r->turn = status_turn(r, a, seen, logged, row_seq);
+	if (status_turn(r, a, seen, logged, row_seq, &r->turn, err) < 0)
+		return -err->code;
 	r->looks = r->turn == STATUS_LOOK;
+	if (r->turn == STATUS_REPEAT && repeat_first(r, a, logged, row_seq, err) < 0)
+		return -err->code;
 	if (r->turn == STATUS_RESTORE &&
 	    status_restore(r, a->subject, logged, "StatusRestored", err) < 0)
 		return -err->code;
@@ -394,9 +449,9 @@ static int append_plan(struct executor_run *r, struct error *err)
 					     .name = run_hide_text(r, one ? first->name : r->key)};
 	if (r->status_action)
 		row.subject = subject_of(r->status_action->subject);
-	row.cause = r->last_seq     ? r->last_seq
-		    : r->plan.chain ? chain_head(x->chain, r->plan.chain)
-				    : 0;
+	row.cause = r->last_seq;
+	if (!row.cause && r->plan.chain && chain_head(x->chain, r->plan.chain, &row.cause, err) < 0)
+		return -err->code;
 	return audit_append(x->c.audit, &row, &r->plan_seq, err);
 }
 

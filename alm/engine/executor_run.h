@@ -100,8 +100,8 @@ void call_done(struct step_call *c); /* the run goes on */
 int run_append(struct executor_run *r, struct error *err);
 
 /* executor_status.c */
-enum status_turn status_turn(struct executor_run *r, const struct action *a, int64_t seen,
-			     int64_t logged, int64_t row_seq);
+int status_turn(struct executor_run *r, const struct action *a, int64_t seen, int64_t logged,
+		int64_t row_seq, enum status_turn *ret_turn, struct error *err);
 int status_restore(struct executor_run *r, const struct obj *live, int64_t logged,
 		   const char *reason, struct error *err);
 int status_behind(struct executor_run *r, int64_t seen, int64_t logged, struct error *err);

@@ -93,8 +93,9 @@ int status_put(struct executor_run *r, struct obj *body, const struct obj *statu
 }
 
 /* The newest record of a status that somebody else wrote to this object after the record seq; only
- * the server's own log knows. */
-static struct obj *foreign_status(struct executor_run *r, const struct obj *live, int64_t seq)
+ * the server's own log knows. NULL if nobody did. Arena. */
+static int foreign_status(struct executor_run *r, const struct obj *live, int64_t seq,
+			  const struct obj **ret_row, struct error *err)
 {
 	static const char sql[] =
 		"SELECT seq FROM audit WHERE kind = ?1 AND ns = '' AND name = ?2 AND cluster = ''"
@@ -104,18 +105,22 @@ static struct obj *foreign_status(struct executor_run *r, const struct obj *live
 	struct executor *x = r->x;
 	struct stmt *s;
 	struct obj *row = NULL;
-	struct error err;
-	if (!x->c.same_process || db_prepare(x->c.db, sql, &s, &err) < 0)
-		return NULL;
+	*ret_row = NULL;
+	if (!x->c.same_process)
+		return 0;
+	if (db_prepare(x->c.db, sql, &s, err) < 0)
+		return -err->code;
 	stmt_bind_cstr(s, 1, meta_kind(live));
 	stmt_bind_cstr(s, 2, meta_name(live));
 	stmt_bind_cstr(s, 3, meta_uid(live));
 	stmt_bind_int(s, 4, seq);
-	int64_t found = stmt_step(s, &err) > 0 ? stmt_int(s, 0) : 0;
+	int rc = stmt_step(s, err);
+	int64_t found = rc > 0 ? stmt_int(s, 0) : 0;
 	stmt_reset(s);
-	if (!found || audit_row_get(x->c.audit, found, &row, &err) < 0)
-		return NULL;
-	return obj_keep(r->a, row);
+	if (rc < 0 || (found && audit_row_get(x->c.audit, found, &row, err) < 0))
+		return -err->code;
+	*ret_row = row ? obj_keep(r->a, row) : NULL;
+	return 0;
 }
 
 static int64_t *oldest_restore(struct status_kept *k)
@@ -135,17 +140,19 @@ static bool is_contested(struct executor_run *r, const char *uid)
 	return k && k->contested;
 }
 
-static bool is_edited(struct executor_run *r, const struct obj *seen, int64_t logged,
-		      int64_t row_seq)
+/* 1 if so. */
+static int is_edited(struct executor_run *r, const struct obj *seen, int64_t logged,
+		     int64_t row_seq, struct error *err)
 {
 	char digest[65];
+	const struct obj *by = NULL;
 	const struct status_kept *k = map_get(r->x->kept, meta_uid(seen));
 	if (!logged || is_contested(r, meta_uid(seen)))
-		return false;
+		return 0;
 	if (r->x->c.same_process)
-		return foreign_status(r, seen, row_seq) != NULL;
+		return foreign_status(r, seen, row_seq, &by, err) < 0 ? -err->code : by != NULL;
 	if (!k || k->tseq != logged)
-		return false;
+		return 0;
 	json_digest(obj_get(seen, "status"), digest);
 	return strcmp(digest, k->digest) != 0;
 }
@@ -167,21 +174,28 @@ static bool is_said(struct executor_run *r, const struct action *a, int64_t logg
 	return obj_equal(said, wanted);
 }
 
-enum status_turn status_turn(struct executor_run *r, const struct action *a, int64_t seen,
-			     int64_t logged, int64_t row_seq)
+static int turn_of_next(struct executor_run *r, const struct action *a, int64_t logged,
+			int64_t row_seq, enum status_turn *ret_turn, struct error *err)
+{
+	int edited = is_edited(r, a->subject, logged, row_seq, err);
+	if (edited < 0)
+		return edited;
+	*ret_turn = edited ? STATUS_RESTORE : is_said(r, a, logged) ? STATUS_SAID : STATUS_NEXT;
+	return 0;
+}
+
+int status_turn(struct executor_run *r, const struct action *a, int64_t seen, int64_t logged,
+		int64_t row_seq, enum status_turn *ret_turn, struct error *err)
 {
 	const struct status_kept *k = map_get(r->x->kept, meta_uid(a->subject));
 	bool nothing = logged == 0 && r->x->c.same_process;
-	if (seen == logged || nothing || (k && k->lost)) {
-		if (is_edited(r, a->subject, logged, row_seq))
-			return STATUS_RESTORE;
-		return is_said(r, a, logged) ? STATUS_SAID : STATUS_NEXT;
-	}
-	if (seen == logged - 1)
-		return STATUS_REPEAT;
-	if (seen < logged)
-		return STATUS_LOOK;
-	return r->x->c.same_process ? STATUS_RESTORE : STATUS_BEHIND;
+	if (seen == logged || nothing || (k && k->lost))
+		return turn_of_next(r, a, logged, row_seq, ret_turn, err);
+	*ret_turn = seen == logged - 1     ? STATUS_REPEAT
+		    : seen < logged        ? STATUS_LOOK
+		    : r->x->c.same_process ? STATUS_RESTORE
+					   : STATUS_BEHIND;
+	return 0;
 }
 
 static struct audit_subject about(const struct obj *o)
@@ -197,9 +211,10 @@ static int append_observed(struct executor_run *r, const struct obj *live, const
 			   int64_t row_seq, const char *reason, int64_t *ret_seq, struct error *err)
 {
 	struct diff d;
+	const struct obj *by = NULL, *has = obj_get(live, "status");
+	if (foreign_status(r, live, row_seq, &by, err) < 0)
+		return -err->code;
 	struct obj *body = obj_keep(r->a, obj_map()), *list = obj_list();
-	const struct obj *by = foreign_status(r, live, row_seq);
-	const struct obj *has = obj_get(live, "status");
 	obj_set_str(body, "what", reason);
 	obj_set(body, "message",
 		obj_stringf("its status has transition %" PRId64,
@@ -295,13 +310,15 @@ int status_behind(struct executor_run *r, int64_t seen, int64_t logged, struct e
 	const struct obj *live = r->status_action->subject;
 	struct audit_subject subject = about(live);
 	struct obj *body = obj_keep(r->a, obj_map());
-	const char *key = arena_fmt(r->a, "LogBehindStatus %lld", (long long)seen);
+	const char *key = arena_fmt(r->a, "LogBehindStatus %lld", (long long)seen), *last;
 	int64_t seq;
+	if (chain_key(x->chain, "Observe", &subject, &last, err) < 0)
+		return -err->code;
 	drop_plan(r);
 	r->changed = false;
 	r->plan.requeue_after_ns = BEHIND_AGAIN_NS;
 	r->status_action = NULL;
-	if (cstr_eq(chain_key(x->chain, "Observe", &subject), key))
+	if (cstr_eq(last, key))
 		return 0;
 	obj_set_str(body, "what", "LogBehindStatus");
 	obj_set_str(body, "key", key);

@@ -115,7 +115,10 @@ int work_append(struct work *w, const struct audit_row *row, const char *key, co
 {
 	struct executor *x = w->of->run->x;
 	int64_t seq;
-	if (cstr_eq(chain_key(x->chain, row->type, &row->subject), key))
+	const char *last;
+	if (chain_key(x->chain, row->type, &row->subject, &last, err) < 0)
+		return -err->code;
+	if (cstr_eq(last, key))
 		return 0;
 	record_flush(x);
 	if (audit_append_now(x->c.audit, row, &seq, err) < 0)

@@ -271,7 +271,7 @@ static void append_ended(struct executor_run *r, const struct action *a,
 		.subject = {.kind = a->resource.kind, .ns = a->ns, .name = a->name, .uid = a->uid},
 		.cause = r->plan_seq};
 	const char *key = arena_fmt(r->a, "%s %s %d", reason, a->uid, reply->status);
-	if (cstr_eq(chain_key(r->x->chain, row.type, &row.subject), key))
+	if (chain_is_told(r->x->chain, row.type, &row.subject, key))
 		return;
 	struct obj *body = obj_keep(r->a, obj_copy(a->body));
 	obj_set_str(body, "key", key);

@@ -447,7 +447,7 @@ static int strategy_status(const struct view *v, const char *key, struct plan *p
 	if (!x)
 		return STEP_CONTINUE;
 	x->chain = s->app ? s->app->name : NULL;
-	if (s->repaired && !strcmp(x->reason, "Refreshed")) {
+	if (s->repaired && s->phase == s->was) { /* whatever condition turned with it */
 		x->reason = "DriftRepaired";
 		x->message = arena_fmt(v->a, "%s: repaired", s->repaired);
 	}

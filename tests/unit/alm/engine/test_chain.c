@@ -9,6 +9,22 @@
 
 static const struct chain_rule rules[] = {{"", "AppType", "%s"}, {0}};
 
+static const char *key_of(struct chain *c, const char *type, const struct audit_subject *about)
+{
+	struct error err = ERROR_INIT;
+	const char *key = NULL;
+	assert_ok(chain_key(c, type, about, &key, &err), &err);
+	return key;
+}
+
+static int64_t head_of(struct chain *c, const char *name)
+{
+	struct error err = ERROR_INIT;
+	int64_t seq = -1;
+	assert_ok(chain_head(c, name, &seq, &err), &err);
+	return seq;
+}
+
 /* More subjects than are kept: what was forgotten is read from the log again, so the same outcome
  * is not told twice, and causes stay what they are. */
 static void test_chain__one_over_the_bound_is_read_again(void **state)
@@ -27,8 +43,8 @@ static void test_chain__one_over_the_bound_is_read_again(void **state)
 		.type = "Decision", .reason = "Resolved", .subject = first, .body = body};
 	assert_ok(audit_append_now(l.audit, &row, &seq, &err), &err);
 	for (int round = 0; round < 2; round++) {
-		assert_string_equal(chain_key(c, "Decision", &first), "outcome");
-		assert_int_equal(chain_head(c, "first"), seq);
+		assert_string_equal(key_of(c, "Decision", &first), "outcome");
+		assert_int_equal(head_of(c, "first"), seq);
 		for (int i = 0; i < 40000; i++) {
 			snprintf(text, sizeof(text), "u%d", i);
 			const struct audit_subject other = {
@@ -36,7 +52,7 @@ static void test_chain__one_over_the_bound_is_read_again(void **state)
 			chain_set_key(c, "Decision", &other, "x");
 			chain_advance(c, text, 1);
 			if (i % 1000 == 0)
-				assert_string_equal(chain_key(c, "Decision", &other), "x");
+				assert_string_equal(key_of(c, "Decision", &other), "x");
 		}
 	}
 	chain_free(c);
@@ -61,8 +77,8 @@ static void test_chain__what_has_no_uid_is_known_by_its_name(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(some); i++)
 		chain_set_key(c, "Observe", &some[i], keys[i]);
 	for (size_t i = 0; i < ARRAY_LEN(some); i++)
-		assert_string_equal(chain_key(c, "Observe", &some[i]), keys[i]);
-	assert_string_equal(chain_key(c, "Decision", &some[0]), "");
+		assert_string_equal(key_of(c, "Observe", &some[i]), keys[i]);
+	assert_string_equal(key_of(c, "Decision", &some[0]), "");
 	chain_free(c);
 	audit_log_close(&l);
 }
@@ -92,10 +108,10 @@ static void test_chain__a_restart_tells_nothing_again(void **state)
 	}
 	struct chain *c = chain_new(l.audit, l.db, rules);
 	for (size_t i = 0; i < ARRAY_LEN(some); i++)
-		assert_string_equal(chain_key(c, "Observe", &some[i]), i < 3 ? keys[i] : "");
+		assert_string_equal(key_of(c, "Observe", &some[i]), i < 3 ? keys[i] : "");
 	const struct audit_subject made = {
 		.kind = "ConfigMap", .ns = "a", .name = "x", .uid = "u4"};
-	assert_string_equal(chain_key(c, "Observe", &made), "");
+	assert_string_equal(key_of(c, "Observe", &made), "");
 	chain_free(c);
 	audit_log_close(&l);
 }
@@ -120,6 +136,27 @@ static void write_by(struct audit_log *l, const char *actor, const char *reason,
 	assert_ok(audit_append_now(l->audit, &row, &seq, &err), &err);
 }
 
+static struct obj *last_row(struct audit_log *l)
+{
+	struct error err;
+	struct obj *row = NULL;
+	int rc = chain_last_row(l->audit, l->db, "Write", "InstallStrategy", "install", true, &row,
+				&err);
+	assert_true(rc >= 0 || !row);
+	return row;
+}
+
+static struct obj *write_of(struct audit_log *l, const char *path)
+{
+	const struct audit_subject about = {
+		.kind = "InstallStrategy", .name = "install", .uid = "u"};
+	struct error err;
+	struct obj *row = NULL;
+	int rc = chain_last_write(l->audit, l->db, &about, path, &row, &err);
+	assert_true(rc >= 0 || !row);
+	return row;
+}
+
 static void assert_by(struct obj *row, const char *actor)
 {
 	assert_non_null(row);
@@ -133,26 +170,19 @@ static void test_chain__a_write_that_changed_nothing_names_nobody(void **state)
 {
 	(void)state;
 	struct audit_log l;
-	const struct audit_subject about = {
-		.kind = "InstallStrategy", .name = "install", .uid = "u"};
 	audit_log_open(&l, ":memory:", NULL);
 	write_by(&l, "alice", "Updated", "patch");
 	write_by(&l, "mallory", "Refused", "patch");
 	write_by(&l, "mallory", "Unchanged", "patch");
-	assert_by(chain_last_row(l.audit, l.db, "Write", about.kind, about.name, true), "alice");
-	assert_by(chain_last_write(l.audit, l.db, &about, "/spec/approved"), "alice");
+	assert_by(last_row(&l), "alice");
+	assert_by(write_of(&l, "/spec/approved"), "alice");
 	write_by(&l, "alice", "Updated", "delete");
 	write_by(&l, "mallory", "Unchanged", "delete");
-	assert_by(chain_last_write(l.audit, l.db, &about, NULL), "alice");
+	assert_by(write_of(&l, NULL), "alice");
 	audit_log_close(&l);
 }
 
 /* --- a log that cannot be read --- */
-
-static struct obj *last_row(struct audit_log *l)
-{
-	return chain_last_row(l->audit, l->db, "Write", "InstallStrategy", "install", true);
-}
 
 static struct obj *last_reason(struct audit_log *l)
 {
@@ -166,9 +196,7 @@ static struct obj *last_observed(struct audit_log *l)
 
 static struct obj *last_write(struct audit_log *l)
 {
-	const struct audit_subject about = {
-		.kind = "InstallStrategy", .name = "install", .uid = "u"};
-	return chain_last_write(l->audit, l->db, &about, "/spec/approved");
+	return write_of(l, "/spec/approved");
 }
 
 static void add_name(void *arg, const char *ns, const char *name)
@@ -183,17 +211,29 @@ static struct obj *each_observed(struct audit_log *l)
 	return names;
 }
 
+/* Asked twice: one that could not be read is not kept as none. */
 static struct obj *key_and_head(struct audit_log *l)
 {
 	const struct audit_subject about = {
 		.kind = "ConfigMap", .ns = "n", .name = "c", .uid = "c"};
+	struct error err;
 	struct chain *c = chain_new(l->audit, l->db, rules);
 	struct obj *both = obj_list();
-	const char *key = chain_key(c, "Observe", &about);
-	if (*key)
+	const char *key = "";
+	int64_t head = 0;
+	size_t failed = chain_key(c, "Observe", &about, &key, &err) < 0;
+	assert_int_equal(failed, !*key);
+	if (!failed)
 		obj_append(both, obj_string(key));
-	if (chain_head(c, "etcd"))
-		obj_append(both, obj_int(chain_head(c, "etcd")));
+	assert_true(chain_is_told(c, "Observe", &about, "k") || !failed);
+	failed += chain_head(c, "etcd", &head, &err) < 0;
+	if (head)
+		obj_append(both, obj_int(head));
+	assert_int_equal(failed + obj_len(both), 2);
+	if (failed) {
+		assert_string_equal(key_of(c, "Observe", &about), "k");
+		assert_true(head_of(c, "etcd") > 0);
+	}
 	chain_free(c);
 	return both;
 }

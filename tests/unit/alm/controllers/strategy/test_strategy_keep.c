@@ -1,8 +1,10 @@
 /* test_strategy_keep.c: of several objects that drifted, which is told to be repaired and which is left. */
 #include "tests/lib/test.h"
 
+#include "alm/controllers/app/controllers.h"
 #include "alm/controllers/strategy/strategy_objects.h"
 #include "alm/controllers/strategy/strategy_steps.h"
+#include "alm/engine/controller.h"
 #include "alm/engine/repairs.h"
 #include "alm/obj/condition.h"
 #include "tests/lib/view_fake.h"
@@ -168,9 +170,57 @@ static void test_strategy_keep__marks_that_took_the_charts_place_are_no_drift(vo
 	}
 }
 
+#define TURNED(type, status) \
+	"{\"type\":\"" type "\",\"status\":\"" status "\",\"reason\":\"It\",\"message\":\"d\"}"
+#define DRIFTED TURNED("Drifted", "True")
+
+/* Once all is as planned, whatever turns with that, such as that what was missing is ready. */
+static void test_strategy_keep__a_repair_is_told(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *before, *after, *repaired, *reason;
+		enum phase phase;
+	} rows[] = {
+		{"[" DRIFTED "]", "[]", "d", "DriftRepaired", PHASE_SUCCEEDED},
+		{"[" DRIFTED "," TURNED("Available", "False") "]",
+		 "[" TURNED("Available", "True") "]", "d", "DriftRepaired", PHASE_SUCCEEDED},
+		{"[" DRIFTED "]", "[" TURNED("Available", "False") "]", "d", "DriftRepaired",
+		 PHASE_SUCCEEDED},
+		{"[" DRIFTED "]", "[]", "d", "Superseded", PHASE_SUPERSEDED},
+		{"[" TURNED("Available", "False") "]", "[" TURNED("Available", "True") "]", NULL,
+		 "It", PHASE_SUCCEEDED},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w;
+		struct error err = ERROR_INIT;
+		begin(&w);
+		struct obj *live = obj_keep(w.f.a, obj_copy(w.s.ref->o));
+		obj_set_path(live, "status.conditions",
+			     obj_ref(view_fake_obj(&w.f, rows[i].before)));
+		struct strategy_ref ref = {.o = live, .name = "s", .version = "1.0.0"};
+		w.s.ref = &ref;
+		w.s.phase = rows[i].phase;
+		w.s.conditions = view_fake_obj(&w.f, rows[i].after);
+		w.s.repaired = rows[i].repaired;
+		w.f.pass = &w.s;
+		const struct step *step = strategy_controller.steps;
+		while (step[1].fn)
+			step++;
+		assert_ok(step->fn(&w.f.view, "s", &w.f.plan, &err), &err);
+		const struct action *x = view_fake_action(&w.f, ACT_STATUS, NULL, NULL);
+		assert_non_null(x);
+		assert_string_equal(x->reason, rows[i].reason);
+		if (cstr_eq(x->reason, "DriftRepaired"))
+			assert_string_equal(x->message, "d: repaired");
+		view_fake_release(&w.f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strategy_keep__a_repair_is_told),
 		cmocka_unit_test(test_strategy_keep__marks_that_took_the_charts_place_are_no_drift),
 		cmocka_unit_test(test_strategy_keep__the_one_that_is_repaired_is_told),
 	};
