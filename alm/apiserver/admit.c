@@ -417,9 +417,16 @@ void admit_late(struct mutation *m)
 		rules[i].late(m);
 }
 
-/* In the version that the checks know. */
+/* In the version that the checks know. What is told of a Job's selector is told of the uid that a patch gave it, which is refused, too. */
 static const struct obj *judged(const struct mutation *m, const struct obj *o)
 {
+	if (o == m->after && m->other_uid && cstr_eq(m->resource->plural, "jobs")) {
+		struct obj *meta = obj_copy_map(obj_get(o, "metadata"));
+		struct obj *other = obj_keep(m->r->arena, obj_copy_shallow(o));
+		obj_set_str(meta, "uid", m->other_uid);
+		obj_set(other, "metadata", meta);
+		return other;
+	}
 	if (!o || !autoscaler_is_v1(m->kind))
 		return o;
 	struct obj *copy = obj_keep(m->r->arena, obj_copy_shallow(o));

@@ -12,6 +12,7 @@
 #include "alm/io/zones.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/schema/api_same.h"
 
 /* A list and the member that was there before it are one: the list's first. What states only one of them is heard; of two that
  * differ, the member. */
@@ -144,7 +145,10 @@ static void drop_projected(struct mutation *m, const char *at)
 
 static void drop_of_pod(struct mutation *m, const char *spec)
 {
-	if (m->is_status || m->whole || *m->r->subresource)
+	if (m->is_status || m->whole)
+		return;
+	drop_signals(m, arena_fmt(m->r->arena, "%s.ephemeralContainers", spec));
+	if (*m->r->subresource)
 		return;
 	drop_new(m, arena_fmt(m->r->arena, "%s.schedulingGroup", spec));
 	drop_projected(m, arena_fmt(m->r->arena, "%s.volumes", spec));
@@ -267,7 +271,8 @@ void admit_daemon_late(struct mutation *m)
 	int64_t n = 0;
 	admit_template_late(m);
 	if (m->is_status || !m->head || !had || !str_parse_i64(str_of(had), &n) ||
-	    obj_equal(obj_path(m->before, "spec.template"), obj_path(m->after, "spec.template")))
+	    api_same(api_type_named("core.v1.PodTemplateSpec"),
+		     obj_path(m->before, "spec.template"), obj_path(m->after, "spec.template")))
 		return;
 	meta_set_annotation(m->after, TEMPLATES, arena_fmt(m->r->arena, "%lld", (long long)n + 1));
 }

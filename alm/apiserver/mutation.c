@@ -15,6 +15,7 @@
 #include "alm/apiserver/kinds/builtin_check.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/crd.h"
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/scale.h"
 #include "alm/apiserver/kinds/warn.h"
 #include "alm/apiserver/limits.h"
@@ -164,23 +165,78 @@ static bool refuses_root(const struct field_errors *e, const char *path)
 	return false;
 }
 
-static void check_emptied(const struct mutation *m, struct field_errors *e)
+/* Behind what is told of the containers of its Pod among those from number i to n. spec: "spec.template.spec.". */
+static size_t place_in_pod(const struct field_errors *e, struct str spec, size_t i, size_t n)
 {
-	const char *field = m->emptied ? strrchr(m->emptied, '.') : "";
-	size_t at = 0, n = e->n; /* in front of what else is told of its struct */
-	while (at < n && *field &&
-	       strncmp(e->items[at].path, m->emptied, (size_t)(field - m->emptied)) != 0)
+	static const char *const before[] = {"volumes", "resourceClaims", "containers",
+					     "initContainers", "ephemeralContainers["};
+	size_t first = n, behind = 0;
+	for (; i < n; i++) {
+		const char *path = e->items[i].path;
+		if (strncmp(path, spec.ptr, spec.len) != 0)
+			continue;
+		first = first < i ? first : i;
+		for (size_t k = 0; k < ARRAY_LEN(before); k++)
+			if (cstr_has_prefix(path + spec.len, before[k]))
+				behind = i + 1;
+	}
+	return behind ? behind : first;
+}
+
+/* In front of the first of what begins with these. */
+static size_t place_before(const struct field_errors *e, struct str start)
+{
+	size_t at = 0;
+	while (at < e->n && strncmp(e->items[at].path, start.ptr, start.len) != 0)
 		at++;
-	if (strcmp(field, ".claims") == 0)
-		field_errors_add(e, FIELD_FORBIDDEN, m->emptied,
-				 "Forbidden: claims may not be set for Resources at pod-level");
-	else if (strcmp(field, ".policies") == 0)
-		field_errors_add(e, FIELD_REQUIRED, m->emptied,
-				 "Required value: must specify at least one Policy");
-	else if (strcmp(field, ".openAPIV3Schema") == 0 && !refuses_root(e, m->emptied))
-		crd_refuse_root(e, m->emptied, NULL);
-	if (strcmp(field, ".policies") != 0 && at < n && e->n > n)
+	return at;
+}
+
+/* What was added last stands at `at`. */
+static void move_last(struct field_errors *e, size_t n, size_t at)
+{
+	if (at < n && e->n > n)
 		field_errors_swap(e, at, n, e->n);
+}
+
+/* Of an update of a Job twice, as all of it. */
+static void refuse_in_pod(const struct mutation *m, struct str spec, const char *why,
+			  struct check_parts *parts, struct field_errors *e)
+{
+	size_t n = e->n, first = parts->checked;
+	bool twice = m->before && cstr_eq(m->kind->plural, "jobs");
+	check_forbidden(e, m->emptied, why);
+	move_last(e, n, place_in_pod(e, spec, twice ? first : 0, n));
+	n = e->n;
+	if (!twice)
+		return;
+	check_forbidden(e, m->emptied, why);
+	move_last(e, n, place_in_pod(e, spec, 0, first));
+	parts->checked += e->n - n;
+	parts->kept += e->n - n;
+}
+
+static void check_emptied(const struct mutation *m, struct check_parts *parts,
+			  struct field_errors *e)
+{
+	static const char claims[] = ".resources.claims", later[] = "ephemeralContainers[";
+	const char *path = m->emptied ? m->emptied : "", *field = strrchr(path, '.');
+	const char *container = strstr(path, later);
+	size_t n = e->n;
+	if (cstr_has_suffix(path, claims))
+		refuse_in_pod(m, (struct str){path, strlen(path) - sizeof(claims) + 2},
+			      "claims may not be set for Resources at pod-level", parts, e);
+	else if (container)
+		refuse_in_pod(m, (struct str){path, (size_t)(container - path)},
+			      "cannot be set for an Ephemeral Container", parts, e);
+	else if (field && strcmp(field, ".policies") == 0) {
+		check_required(e, path, "must specify at least one Policy");
+		if (strstr(path, ".scaleUp."))
+			move_last(e, n, place_before(e, STR("spec.behavior.scaleDown")));
+	} else if (field && strcmp(field, ".openAPIV3Schema") == 0 && !refuses_root(e, path)) {
+		crd_refuse_root(e, path, NULL);
+		move_last(e, n, place_before(e, (struct str){path, (size_t)(field - path)}));
+	}
 }
 
 static void drop_hidden(struct field_errors *e)
@@ -198,7 +254,7 @@ int mutation_validate(struct mutation *m, struct error *err)
 	e->whole = again == SIZE_MAX || m->kind->flags & KIND_META_FIRST ? 0 : again;
 	struct check_parts parts = {of_meta, of_meta};
 	admit_validate(m, &parts, e);
-	check_emptied(m, e);
+	check_emptied(m, &parts, e);
 	/* What an update says of the metadata comes between what a new object has to be and what may not
 	 * change, or the other way round. */
 	if (e->n > of_meta && is_meta_last(m))

@@ -58,16 +58,44 @@ static struct obj *without_nulls(const struct obj *v)
 
 /* Lists whose order a patch tells are taken out of it when it is applied, and nulls in what is put where nothing
  * of its type was; it is shown afterwards. */
-static struct obj *as_applied(const struct obj *patch, const struct obj *before)
+static struct obj *as_applied(const struct obj *patch, const struct obj *before,
+			      const struct api_type *t);
+
+/* Of a list that is merged, each item as it is applied to the one of its key. */
+static struct obj *items_applied(const struct obj *patch, const struct obj *before, const char *key,
+				 const struct api_type *t)
+{
+	CLEANUP(map_freep) struct map *had = map_new(NULL);
+	struct obj *list = obj_list();
+	for (size_t i = 0; i < obj_len(before); i++)
+		if (obj_str(obj_at(before, i), key))
+			(void)map_set(had, obj_str(obj_at(before, i), key),
+				      mem_unconst(obj_at(before, i)));
+	for (size_t i = 0; i < obj_len(patch); i++) {
+		const struct obj *item = obj_at(patch, i);
+		const char *name = obj_type(item) == OBJ_MAP ? obj_str(item, key) : NULL;
+		const struct obj *was = name ? map_get(had, name) : NULL;
+		obj_append(list, was ? as_applied(item, was, t) : obj_ref(item));
+	}
+	return list;
+}
+
+static struct obj *as_applied(const struct obj *patch, const struct obj *before,
+			      const struct api_type *t)
 {
 	static const char order[] = "$setElementOrder/";
 	struct obj *o = obj_copy_map(patch);
 	OBJ_EACH (it, patch) {
 		const struct obj *was = obj_get(before, it.key);
+		const struct api_field *f = t ? api_find(t, it.key, NULL) : NULL;
+		const struct api_type *of = f && f->shape == API_STRUCT ? api_struct_of(f) : NULL;
 		if (obj_type(it.value) != obj_type(was))
 			obj_set(o, it.key, without_nulls(it.value));
 		else if (obj_type(it.value) == OBJ_MAP)
-			obj_set(o, it.key, as_applied(it.value, was));
+			obj_set(o, it.key, as_applied(it.value, was, of));
+		else if (of && f->flags & API_MERGE && obj_type(was) == OBJ_LIST)
+			obj_set(o, it.key,
+				items_applied(it.value, was, api_text(f->merge_key), of));
 		if (cstr_has_prefix(it.key, order)) {
 			obj_del(o, it.key);
 			obj_del(o, it.key + sizeof(order) - 1);
@@ -83,7 +111,9 @@ static int cannot_handle_strategic(struct mutation *m, const char *why, struct e
 {
 	CLEANUP(strbuf_release) struct strbuf plain = STRBUF_INIT(PATCH_TEXT_BYTES);
 	CLEANUP(strbuf_release) struct strbuf quoted = STRBUF_INIT(4 * PATCH_TEXT_BYTES);
-	CLEANUP(obj_unrefp) struct obj *patch = as_applied(m->strategic, m->before);
+	const char *api_version = kind_api_version(m->kind, m->r->arena);
+	const struct api_type *t = api_type_of_kind(api_version, m->kind->kind);
+	CLEANUP(obj_unrefp) struct obj *patch = as_applied(m->strategic, m->before, t);
 	go_plain(patch, &plain);
 	go_quote(strbuf_str(&plain), &quoted);
 	return fail_invalid_one(m->r, "", "", "", FIELD_INVALID, "patch", err,
@@ -190,6 +220,11 @@ static int by_place(const void *a, const void *b)
 	return x != y ? x - y : by_text(a, b);
 }
 
+static bool is_emptied(const struct obj *v)
+{
+	return (obj_type(v) == OBJ_LIST || obj_type(v) == OBJ_MAP) && !obj_len(v);
+}
+
 /* At the root of a schema whose status is written apart. */
 static void note_emptied_root(struct mutation *m)
 {
@@ -207,8 +242,7 @@ static void note_emptied_root(struct mutation *m)
 		if (obj_type(obj_path(v, "subresources.status")) != OBJ_MAP)
 			continue;
 		for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
-			const struct obj *is = obj_get(s, keys[k]);
-			if ((obj_type(is) == OBJ_LIST || obj_type(is) == OBJ_MAP) && !obj_len(is))
+			if (is_emptied(obj_get(s, keys[k])))
 				m->emptied = obj_len(list) == 1
 						     ? "spec.validation.openAPIV3Schema"
 						     : arena_fmt(m->r->arena,
@@ -216,6 +250,25 @@ static void note_emptied_root(struct mutation *m)
 								 "openAPIV3Schema",
 								 i);
 		}
+	}
+}
+
+/* Of a container that comes later these may not be there at all. */
+static void note_emptied_later(struct mutation *m, const char *path, const struct obj *spec)
+{
+	static const char *const fields[] = {"restartPolicyRules", "resizePolicy", "ports"};
+	static const char *const amounts[] = {"claims", "requests", "limits"};
+	const struct obj *list = obj_get(spec, "ephemeralContainers");
+	for (size_t i = obj_len(list); i-- > 0;) { /* the first of them is told */
+		const struct obj *c = obj_at(list, i), *asked = obj_get(c, "resources");
+		const char *found = NULL;
+		for (size_t k = 0; k < ARRAY_LEN(fields); k++)
+			found = is_emptied(obj_get(c, fields[k])) ? fields[k] : found;
+		for (size_t k = 0; k < ARRAY_LEN(amounts) && !found; k++)
+			found = is_emptied(obj_get(asked, amounts[k])) ? "resources" : NULL;
+		if (found)
+			m->emptied = arena_fmt(m->r->arena, "%s.ephemeralContainers[%zu].%s", path,
+					       i, found);
 	}
 }
 
@@ -229,15 +282,14 @@ static void note_emptied(struct mutation *m)
 	for (size_t i = 0; i < ARRAY_LEN(of_pods); i++) {
 		const struct obj *spec = obj_path(m->after, of_pods[i]);
 		const struct obj *claims = obj_get(obj_get(spec, "resources"), "claims");
-		if (obj_type(claims) == OBJ_LIST && !obj_len(claims))
+		note_emptied_later(m, of_pods[i], spec);
+		if (is_emptied(claims))
 			m->emptied = arena_fmt(m->r->arena, "%s.resources.claims", of_pods[i]);
-		if (obj_type(obj_get(spec, "overhead")) == OBJ_MAP &&
-		    !obj_len(obj_get(spec, "overhead")) && i == 0)
+		if (is_emptied(obj_get(spec, "overhead")) && i == 0)
 			m->emptied = "spec.overhead";
 	}
 	for (size_t i = 0; i < ARRAY_LEN(scaling); i++)
-		if (obj_type(obj_path(m->after, scaling[i])) == OBJ_LIST &&
-		    !obj_len(obj_path(m->after, scaling[i])))
+		if (is_emptied(obj_path(m->after, scaling[i])))
 			m->emptied = scaling[i];
 }
 

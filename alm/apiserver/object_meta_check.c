@@ -6,10 +6,12 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/object_meta.h"
+#include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
 #define ANNOTATIONS_BYTES_MAX ((size_t)256 << 10)
+#define OWNERS_SHOWN_MAX      ((size_t)64 << 10)
 
 static const char labels_at[] = "metadata.labels", notes_at[] = "metadata.annotations",
 		  owners_at[] = "metadata.ownerReferences", finalizers_at[] = "metadata.finalizers",
@@ -27,9 +29,8 @@ static void check_name(const struct kind *k, const char *name, const char *field
 		check_ip(e, field, name, true);
 		return;
 	}
-	/* A prefix may end where no name may: "web-". */
-	if (prefix && s.len > 1 && s.ptr[s.len - 1] == '-')
-		s.len--;
+	if (prefix)
+		s = check_prefix(e, name);
 	size_t n = name_faults(rule, s, all);
 	for (size_t i = 0; i < n; i++)
 		check_invalid_text(e, field, name, all[i]);
@@ -59,10 +60,29 @@ void object_meta_check_annotations(const struct obj *notes, const char *path,
 				 "Too long: may not be more than %zu bytes", ANNOTATIONS_BYTES_MAX);
 }
 
+/* As they are shown, in the order of their fields. Each message has all of them, so they are printed at most once. */
+static const char *owners_shown(const struct obj *list, struct field_errors *e)
+{
+	static const char *const fields[] = {"apiVersion", "kind",       "name",
+					     "uid",        "controller", "blockOwnerDeletion"};
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(OWNERS_SHOWN_MAX);
+	CLEANUP(obj_unrefp) struct obj *shown = obj_list();
+	for (size_t i = 0; i < obj_len(list); i++) {
+		struct obj *ref = obj_map();
+		for (size_t k = 0; k < ARRAY_LEN(fields); k++)
+			if (obj_has(obj_at(list, i), fields[k]))
+				obj_set(ref, fields[k],
+					obj_ref(obj_get(obj_at(list, i), fields[k])));
+		obj_append(shown, ref);
+	}
+	json_print(shown, &b);
+	return arena_strndup(e->arena, b.buf, b.len);
+}
+
 static void check_owners(const struct obj *o, struct field_errors *e)
 {
 	const struct obj *list = obj_path(o, owners_at);
-	const char *first = NULL;
+	const char *first = NULL, *shown = NULL;
 	for (size_t i = 0; i < obj_len(list); i++) {
 		static const char *const need[] = {"kind", "name", "uid"};
 		const struct obj *ref = obj_at(list, i);
@@ -78,12 +98,14 @@ static void check_owners(const struct obj *o, struct field_errors *e)
 			continue; /* each message has the whole list */
 		const char *is = arena_fmt(e->arena, "%s/%s", check_text(ref, "kind"),
 					   check_text(ref, "name"));
+		if (first && !shown)
+			shown = owners_shown(list, e);
 		if (first)
-			check_invalid(e, owners_at, list,
-				      arena_fmt(e->arena,
-						"Only one reference can have Controller set to "
-						"true. Found \"true\" in references for %s and %s",
-						first, is));
+			field_errors_add(e, FIELD_INVALID, owners_at,
+					 "Invalid value: %s: Only one reference can have "
+					 "Controller set to true. Found \"true\" in references for "
+					 "%s and %s",
+					 shown, first, is);
 		first = first ? first : is;
 	}
 }

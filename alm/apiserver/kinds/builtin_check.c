@@ -14,6 +14,7 @@
 #include "alm/apiserver/kinds/network_check.h"
 #include "alm/apiserver/kinds/node_check.h"
 #include "alm/apiserver/kinds/pod_check.h"
+#include "alm/apiserver/kinds/pod_parts.h"
 #include "alm/apiserver/kinds/request_check.h"
 #include "alm/apiserver/kinds/resource_quota.h"
 #include "alm/apiserver/kinds/rights_check.h"
@@ -56,7 +57,13 @@ static void namespace_spec(struct field_errors *e, const struct obj *o)
 
 static void pod(struct field_errors *e, const struct obj *o)
 {
+	static const char *const lists[] = {"spec.containers", "spec.initContainers"};
 	check_pod_spec(e, "spec", obj_get(o, "spec"), NULL);
+	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
+		const struct obj *list = obj_path(o, lists[k]);
+		for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
+			pod_check_image(e, check_at(e, lists[k], i), obj_at(list, i));
+	}
 }
 
 /* --- policy --- */
@@ -197,7 +204,7 @@ enum order {
 /* clang-format off */
 static const struct {
 	const char *group, *plural;
-	const char *parts[6]; /* what is judged: if none of it changed, nothing is */
+	const char *parts[6]; /* what is judged: if none of it changed, nothing is; {NULL}: all, and always */
 	void (*check)(struct field_errors *e, const struct obj *o);
 	void (*keep)(struct field_errors *e, const struct obj *o, const struct obj *before);
 	enum order order;
@@ -215,7 +222,7 @@ static const struct {
 	{"", "resourcequotas", {"spec"}, quota_check_spec, quota_check_kept, 0},
 	{"", "secrets", {"data", "type", "immutable"}, secret, secret_kept, KEEP_FIRST},
 	{"apiregistration.k8s.io", "apiservices", {"spec", "metadata"}, check_api_service, NULL, 0},
-	{"apps", "controllerrevisions", {"data", "revision"}, check_revision, revision_kept, 0},
+	{"apps", "controllerrevisions", {NULL}, check_revision, revision_kept, 0},
 	{"apps", "daemonsets", {"spec"}, check_daemon_set, selector_kept, KEEP_FIRST},
 	{"apps", "deployments", {"spec"}, check_deployment, selector_kept, 0},
 	{"apps", "replicasets", {"spec"}, check_replica_set, selector_kept, 0},
@@ -344,7 +351,7 @@ void builtin_check_parts(const char *group, const char *plural, const struct obj
 	x.by_rules = !before || is_changed(before, o, parts); /* of what has no spec, the whole */
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (strcmp(kinds[i].group, group) == 0 && strcmp(kinds[i].plural, plural) == 0 &&
-		    (!before || is_changed(before, o, kinds[i].parts)))
+		    (!before || !kinds[i].parts[0] || is_changed(before, o, kinds[i].parts)))
 			check_kind(i, &x, ret);
 	if (!x.by_rules || x.rules_stand)
 		return;

@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/storage_check.h"
+#include "alm/obj/json.h"
 
 #define USER_PRIORITY_MAX 1000000000
 #define CONTROLLER_MAX    250
@@ -196,7 +197,10 @@ void revision_kept(struct field_errors *e, const struct obj *o, const struct obj
 	struct field_error last = e->items[has ? e->n - 1 : 0];
 	e->n -= has;
 	size_t from = e->n;
-	check_kept(e, "data", o, before);
+	CLEANUP(xfreep) char *is = json_text(obj_get(o, "data"));
+	CLEANUP(xfreep) char *was = json_text(obj_get(before, "data"));
+	if (strcmp(is, was) != 0) /* it is kept as it was written: 1.0 is another text than 1 */
+		check_invalid(e, "data", obj_get(o, "data"), "field is immutable");
 	if (has && e->n == from)
 		e->items[e->n++] = last;
 }

@@ -47,9 +47,8 @@ static const struct default_rule deployment_rules[] = {
 static const struct default_rule stateful_rules[] = {
 	{"spec.replicas", "1", NULL, NULL},
 	{"spec.podManagementPolicy", "\"OrderedReady\"", NULL, NULL},
+	{"spec.updateStrategy.rollingUpdate", "{}", "spec.updateStrategy.type", ""},
 	{"spec.updateStrategy.type", "\"RollingUpdate\"", NULL, NULL},
-	{"spec.updateStrategy.rollingUpdate.partition", "0", "spec.updateStrategy.type",
-	 "RollingUpdate"},
 	{"spec.revisionHistoryLimit", "10", NULL, NULL},
 	{"spec.persistentVolumeClaimRetentionPolicy.whenDeleted", "\"Retain\"", NULL, NULL},
 	{"spec.persistentVolumeClaimRetentionPolicy.whenScaled", "\"Retain\"", NULL, NULL},
@@ -151,8 +150,7 @@ static void set_container(struct obj *c, bool own)
 	if (obj_type(c) != OBJ_MAP)
 		return;
 	defaults_apply(c, container_rules);
-	if (image)
-		set_pull(c, "imagePullPolicy", image);
+	set_pull(c, "imagePullPolicy", image ? image : "");
 	struct obj *ports = default_list(c, "ports"), *env = default_list(c, "env");
 	for (size_t i = 0; i < obj_len(ports); i++) {
 		struct obj *port = obj_at_mut(ports, i);
@@ -179,6 +177,8 @@ static void set_items(struct obj *source)
 		set_told(obj_at_mut(items, i));
 }
 
+static const struct default_rule token_rules[] = {{"expirationSeconds", "3600", NULL, NULL}, {0}};
+
 static void set_volume(struct obj *v)
 {
 	static const char *const moded[] = {"secret", "configMap", "downwardAPI", "projected"};
@@ -203,8 +203,11 @@ static void set_volume(struct obj *v)
 		set_pull(image, "pullPolicy", reference ? reference : "");
 	set_items(default_map(v, "downwardAPI"));
 	struct obj *sources = projected ? default_list(projected, "sources") : NULL;
-	for (size_t i = 0; i < obj_len(sources); i++)
+	for (size_t i = 0; i < obj_len(sources); i++) {
 		set_items(default_map(obj_at_mut(sources, i), "downwardAPI"));
+		defaults_apply(default_map(obj_at_mut(sources, i), "serviceAccountToken"),
+			       token_rules);
+	}
 }
 
 /* One field under two names; the old one has no say while the new one is there. */
@@ -356,6 +359,11 @@ static void set_stateful(struct obj *o)
 {
 	struct obj *spec = default_map(o, "spec");
 	struct obj *claims = spec ? default_list(spec, "volumeClaimTemplates") : NULL;
+	struct obj *strategy = default_map(spec, "updateStrategy");
+	struct obj *rolling = default_map(strategy, "rollingUpdate");
+	if (rolling && cstr_eq(obj_str(strategy, "type"), "RollingUpdate") &&
+	    default_is_absent(obj_get(rolling, "partition")))
+		obj_set_int(rolling, "partition", 0);
 	set_template(spec);
 	for (size_t i = 0; i < obj_len(claims); i++) {
 		struct obj *claim = obj_at_mut(claims, i);

@@ -117,6 +117,14 @@ void check_named(struct field_errors *e, const char *path, enum name_rule rule, 
 		check_invalid_text(e, path, text, all[i]);
 }
 
+struct str check_prefix(struct field_errors *e, const char *name)
+{
+	size_t n = strlen(name);
+	if (n < 2 || name[n - 1] != '-')
+		return str_of(name);
+	return str_of(arena_fmt(e->arena, "%.*sa", (int)(n - 2), name));
+}
+
 void check_name_rule(struct field_errors *e, const char *path, enum name_rule rule,
 		     const char *text)
 {

@@ -34,6 +34,9 @@ void check_named(struct field_errors *e, const char *path, enum name_rule rule, 
 /* The same, but an empty one is none. */
 void check_name_rule(struct field_errors *e, const char *path, enum name_rule rule,
 		     const char *text);
+/* What is judged of a name that more is to follow: "web-", which may end where no name may. Sic: "W-" passes, as the letter in front
+ * of the dash is not looked at. */
+struct str check_prefix(struct field_errors *e, const char *name);
 /* As a part of a path in a URL. */
 void check_segment(struct field_errors *e, const char *path, const char *text);
 void check_at_least(struct field_errors *e, const char *path, const struct obj *v, int64_t least);

@@ -106,17 +106,16 @@ int64_t job_indexes_overlap(struct field_errors *e, const char *a, const char *b
 
 /* --- failure --- */
 
-static bool has_container(const struct obj *spec, const char *name)
+/* All that rules may name, found once: rules and containers may both be as many as a body has room for. */
+static void name_containers(const struct obj *spec, struct map *names)
 {
 	static const char *const lists[] = {"template.spec.containers",
 					    "template.spec.initContainers"};
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
 		const struct obj *list = obj_path(spec, lists[k]);
 		for (size_t i = 0; i < obj_len(list); i++)
-			if (strcmp(check_text(obj_at(list, i), "name"), name) == 0)
-				return true;
+			(void)map_set(names, check_text(obj_at(list, i), "name"), NULL);
 	}
-	return false;
 }
 
 /* Each once, and from the least to the greatest. */
@@ -147,13 +146,13 @@ static void check_values(struct field_errors *e, const char *at, const struct ob
 }
 
 static void check_exit_codes(struct field_errors *e, const char *path, const struct obj *codes,
-			     const struct obj *spec)
+			     const struct map *names)
 {
 	static const char *const operators[] = {"In", "NotIn", NULL};
 	const char *op = check_text(codes, "operator"), *name = obj_str(codes, "containerName");
 	check_needed(e, check_below(e, path, "operator"), op, operators,
 		     "valid values: [\"In\" \"NotIn\"]");
-	if (name && !has_container(spec, name))
+	if (name && !map_has(names, name))
 		check_invalid_text(e, check_below(e, path, "containerName"), name,
 				   "must be one of the container or initContainer names in the pod "
 				   "template");
@@ -175,7 +174,7 @@ static void check_conditions_of(struct field_errors *e, const char *path, const 
 }
 
 static void check_failure_rule(struct field_errors *e, const char *path, const struct obj *r,
-			       const struct obj *spec)
+			       const struct obj *spec, const struct map *names)
 {
 	static const char *const actions[] = {"Count", "FailIndex", "FailJob", "Ignore", NULL};
 	const struct obj *codes = obj_get(r, "onExitCodes"),
@@ -187,7 +186,7 @@ static void check_failure_rule(struct field_errors *e, const char *path, const s
 		check_needed(e, at, action, actions,
 			     "valid values: [\"Count\" \"FailIndex\" \"FailJob\" \"Ignore\"]");
 	if (codes)
-		check_exit_codes(e, check_below(e, path, "onExitCodes"), codes, spec);
+		check_exit_codes(e, check_below(e, path, "onExitCodes"), codes, names);
 	check_conditions_of(e, check_below(e, path, "onPodConditions"), conditions);
 	if (!codes == !obj_len(conditions))
 		field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s",
@@ -265,9 +264,12 @@ void job_check_policies(struct field_errors *e, const char *path, const struct o
 	const struct obj *policy = obj_get(spec, "podFailurePolicy"),
 			 *rules = obj_get(policy, "rules");
 	const char *at = check_below(e, path, "podFailurePolicy.rules");
+	CLEANUP(map_freep) struct map *names = map_new(NULL);
+	if (obj_len(rules))
+		name_containers(spec, names);
 	(void)check_length(e, at, rules, RULES_MAX);
 	for (size_t i = 0; i < obj_len(rules) && !field_errors_full(e); i++)
-		check_failure_rule(e, check_at(e, at, i), obj_at(rules, i), spec);
+		check_failure_rule(e, check_at(e, at, i), obj_at(rules, i), spec, names);
 	if (obj_has(spec, "successPolicy"))
 		check_success(e, check_below(e, path, "successPolicy"), spec);
 	if (obj_has(spec, "podReplacementPolicy"))

@@ -181,12 +181,10 @@ static void check_ephemeral(const struct volumes *v, const char *path, const str
 		"ports",          "resources",          "resizePolicy",
 		"restartPolicy",  "restartPolicyRules", "livenessProbe",
 		"readinessProbe", "startupProbe",       "lifecycle"};
-	const char *image = check_text(c, "image"), *target = check_text(c, "targetContainerName");
+	const char *target = check_text(c, "targetContainerName");
 	size_t from = v->e->n;
 	check_container(v, path, c);
-	if (str_trim(str_of(image)).len != strlen(image))
-		check_invalid_text(v->e, check_below(v->e, path, "image"), image,
-				   "must not have leading or trailing whitespace");
+	pod_check_image(v->e, path, c);
 	check_own_name(v->e, path, c, names);
 	if (*target && !map_has(others, target))
 		field_errors_add_text(v->e, FIELD_NOT_FOUND,
@@ -348,12 +346,8 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 		check_qualified(
 			e, check_below(e, at(e, path, "readinessGates", i), "conditionType"), type);
 	}
-	for (size_t i = 0; i < obj_len(obj_get(spec, "schedulingGates")); i++) {
-		const struct obj *gate = obj_at(obj_get(spec, "schedulingGates"), i);
-		size_t from = e->n;
-		check_qualified(e, at(e, path, "schedulingGates", i), check_text(gate, "name"));
-		check_said_since(e, from, gate);
-	}
+	pod_check_gates(e, check_below(e, path, "schedulingGates"),
+			obj_get(spec, "schedulingGates"));
 	pod_check_spread(e, check_below(e, path, "topologySpreadConstraints"),
 			 obj_get(spec, "topologySpreadConstraints"));
 	pod_check_host(e, path, spec);

@@ -3,6 +3,11 @@
 
 #include "alm/apiserver/kinds/defaults.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/pod_parts.h"
+#include "alm/apiserver/kinds/rule_check.h"
+#include "alm/apiserver/store/store.h"
+#include "alm/base/strbuf.h"
+#include "alm/obj/json.h"
 #include "alm/obj/schema/api_same.h"
 
 /* false: containers came or went, and nothing more is told. */
@@ -14,13 +19,10 @@ static bool check_containers(struct field_errors *e, const struct obj *is, const
 		return false;
 	}
 	for (size_t i = 0; i < obj_len(is); i++) {
-		const char *image = check_text(obj_at(is, i), "image");
-		const char *at = check_below(e, check_at(e, path, i), "image");
-		if (!*image)
-			check_required(e, at, NULL);
-		if (str_trim(str_of(image)).len != str_of(image).len)
-			check_invalid_text(e, at, image,
-					   "must not have leading or trailing whitespace");
+		const char *at = check_at(e, path, i);
+		if (check_is_empty(obj_at(is, i), "image"))
+			check_required(e, check_below(e, at, "image"), NULL);
+		pod_check_image(e, at, obj_at(is, i));
 	}
 	return true;
 }
@@ -46,38 +48,61 @@ static bool check_deadline(struct field_errors *e, const struct obj *is, const s
 	return now <= before;
 }
 
-static bool is_same_toleration(const struct obj *a, const struct obj *b)
+/* What of a toleration may not change. */
+static void print_toleration(const struct obj *t, struct strbuf *b)
 {
-	CLEANUP(obj_unrefp) struct obj *x = obj_copy_map(a);
-	CLEANUP(obj_unrefp) struct obj *y = obj_copy_map(b);
-	obj_del(x, "tolerationSeconds");
-	obj_del(y, "tolerationSeconds");
-	return obj_equal(x, y);
+	CLEANUP(obj_unrefp) struct obj *o = obj_copy_map(t);
+	obj_del(o, "tolerationSeconds");
+	strbuf_clear(b);
+	json_print_canonical(o, b);
 }
 
-static void check_tolerations(struct field_errors *e, const struct obj *is, const struct obj *was)
+/* What is wrong with them is told once more, but not of what was there before. */
+static void check_tolerations_again(struct field_errors *e, const struct obj *o,
+				    const struct obj *before)
 {
+	CLEANUP(arena_freep) struct arena *a = NULL;
+	struct field_errors was;
+	size_t from = e->n;
+	rule_check_part(e, "tolerations", "spec", obj_get(o, "spec"));
+	if (e->n == from)
+		return;
+	a = arena_new(ARENA_REQUEST_BYTES_MAX);
+	field_errors_init(&was, a);
+	rule_check_part(&was, "tolerations", "spec", obj_get(before, "spec"));
+	check_forgive(e, from, &was);
+}
+
+static void check_tolerations(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	const struct obj *is = obj_path(o, "spec.tolerations");
+	const struct obj *was = obj_path(before, "spec.tolerations");
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0; i < obj_len(is); i++) {
+		print_toleration(obj_at(is, i), &b);
+		(void)map_set(seen, b.buf, NULL);
+	}
 	for (size_t i = 0; i < obj_len(was); i++) {
-		bool found = false;
-		for (size_t k = 0; k < obj_len(is) && !found; k++)
-			found = is_same_toleration(obj_at(was, i), obj_at(is, k));
-		if (found)
+		print_toleration(obj_at(was, i), &b);
+		if (map_has(seen, b.buf))
 			continue;
 		check_forbidden(e, "spec.tolerations",
 				"existing toleration can not be modified except its "
 				"tolerationSeconds");
 		return;
 	}
+	check_tolerations_again(e, o, before);
 }
 
 static void check_gates(struct field_errors *e, const struct obj *is, const struct obj *was)
 {
-	for (size_t i = 0; i < obj_len(is); i++) {
+	CLEANUP(map_freep) struct map *had = map_new(NULL);
+	for (size_t i = 0; i < obj_len(was); i++)
+		(void)map_set(had, check_text(obj_at(was, i), "name"), NULL);
+	for (size_t i = 0; i < obj_len(is) && !field_errors_full(e); i++) {
 		const char *name = check_text(obj_at(is, i), "name");
-		bool found = false;
-		for (size_t k = 0; k < obj_len(was) && !found; k++)
-			found = cstr_eq(check_text(obj_at(was, k), "name"), name);
-		if (!found)
+		if (!map_has(had, name))
 			check_forbidden(
 				e, check_below(e, check_at(e, "spec.schedulingGates", i), "name"),
 				arena_fmt(e->arena,
@@ -137,7 +162,7 @@ void pod_kept(struct field_errors *e, const struct obj *o, const struct obj *bef
 	    !check_deadline(e, obj_get(is, "activeDeadlineSeconds"),
 			    obj_get(was, "activeDeadlineSeconds")))
 		return;
-	check_tolerations(e, obj_get(is, "tolerations"), obj_get(was, "tolerations"));
+	check_tolerations(e, o, before);
 	check_gates(e, obj_get(is, "schedulingGates"), obj_get(was, "schedulingGates"));
 	bool gated = obj_len(obj_get(was, "schedulingGates"));
 	if (gated)

@@ -214,6 +214,15 @@ static void check_env(struct field_errors *e, const char *path, const struct obj
 	}
 }
 
+/* Sic: as if more were to follow the name. */
+static void check_as_prefix(struct field_errors *e, const char *path, const char *name)
+{
+	const char *all[NAME_FAULTS_MAX];
+	size_t n = name_faults(NAME_DNS_SUBDOMAIN, check_prefix(e, name), all);
+	for (size_t i = 0; i < n; i++)
+		check_invalid_text(e, path, name, all[i]);
+}
+
 static void check_env_from(struct field_errors *e, const char *field, const struct obj *list)
 {
 	static const char *const sources[] = {"configMapRef", "secretRef"};
@@ -231,7 +240,7 @@ static void check_env_from(struct field_errors *e, const char *field, const stru
 			if (ref && check_is_empty(ref, "name"))
 				check_required(e, at, NULL);
 			else if (ref)
-				check_name_rule(e, at, NAME_DNS_SUBDOMAIN, check_text(ref, "name"));
+				check_as_prefix(e, at, check_text(ref, "name"));
 		}
 		if (n == 0)
 			check_invalid_text(e, field, "",
@@ -316,7 +325,7 @@ void pod_check_restart(struct field_errors *e, const char *path, const struct ob
 
 void pod_check_files(struct field_errors *e, const char *path, const struct obj *spec)
 {
-	static const char *const lists[] = {"initContainers", "containers"};
+	static const char *const lists[] = {"initContainers", "containers", "ephemeralContainers"};
 	const struct obj *list = obj_get(spec, "volumes");
 	CLEANUP(map_freep) struct map *volumes = map_new(NULL);
 	for (size_t i = 0; i < obj_len(list); i++)
@@ -338,6 +347,14 @@ void pod_check_files(struct field_errors *e, const char *path, const struct obj 
 						  ref, volumes);
 			}
 		}
+}
+
+void pod_check_image(struct field_errors *e, const char *path, const struct obj *container)
+{
+	const char *image = check_text(container, "image");
+	if (str_trim(str_of(image)).len != strlen(image))
+		check_invalid_text(e, check_below(e, path, "image"), image,
+				   "must not have leading or trailing whitespace");
 }
 
 /* --- claims --- */

@@ -15,6 +15,8 @@ void pod_check_one_source(struct field_errors *e, const char *path, const char *
 void pod_check_steps(struct field_errors *e, const char *path, const char *text);
 /* Of a path below something, that it stays there. */
 void pod_check_path(struct field_errors *e, const char *path, const char *text);
+/* Of the image of a container of a Pod; in a template a blank may stand for one that comes later. */
+void pod_check_image(struct field_errors *e, const char *path, const struct obj *container);
 /* What is mounted. volumes: those that are good, by their names; NULL is the claim of a template. */
 void pod_check_mounts(struct field_errors *e, const char *path, const struct obj *container,
 		      const struct map *volumes);

@@ -170,3 +170,16 @@ void pod_check_spread(struct field_errors *e, const char *path, const struct obj
 		check_constraint(e, check_at(e, path, i), obj_at(list, i), last);
 	check_said_since(e, from, list);
 }
+
+void pod_check_gates(struct field_errors *e, const char *path, const struct obj *list)
+{
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *name = check_text(obj_at(list, i), "name"), *at = check_at(e, path, i);
+		size_t from = e->n;
+		check_qualified(e, at, name);
+		if (check_again(seen, name))
+			field_errors_add_text(e, FIELD_DUPLICATE, at, name);
+		check_said_since(e, from, obj_at(list, i));
+	}
+}

@@ -7,6 +7,23 @@
 #include "alm/obj/gvk.h"
 #include "alm/obj/quantity.h"
 
+/* Is it counted one by one? */
+static bool is_counted(const char *name)
+{
+	static const char *const objects[] = {"pods",
+					      "services",
+					      "replicationcontrollers",
+					      "resourcequotas",
+					      "secrets",
+					      "configmaps",
+					      "persistentvolumeclaims",
+					      "services.nodeports",
+					      "services.loadbalancers",
+					      NULL};
+	return cstr_in(name, objects) || (strchr(name, '/') && !strstr(name, "kubernetes.io/") &&
+					  !name_fault(NAME_QUALIFIED, str_of(name)));
+}
+
 /* Not below zero, and of an extended resource whole. */
 static void check_quantity(struct field_errors *e, const char *path, const char *name,
 			   const struct obj *v)
@@ -18,8 +35,7 @@ static void check_quantity(struct field_errors *e, const char *path, const char 
 		return;
 	if (q.nanos < 0)
 		check_invalid_text(e, path, text, "must be greater than or equal to 0");
-	if (strchr(name, '/') && !strstr(name, "kubernetes.io/") && q.nanos % 1000000000 &&
-	    !name_fault(NAME_QUALIFIED, str_of(name)))
+	if (q.nanos % 1000000000 && is_counted(name))
 		check_invalid_text(e, path, text, "must be an integer");
 	check_said_since(e, from, v);
 }

@@ -110,9 +110,27 @@ static void check_host_path(struct field_errors *e, const char *path, const stru
 	field_errors_one_of(e, check_below(e, path, "type"), check_text(o, "type"), types);
 }
 
-static void check_items(struct field_errors *e, const char *path, const struct obj *list)
+/* Of a volume that is put together of several: no two write one file. */
+struct files {
+	const char *path; /* of the volume */
+	struct map *seen;
+};
+
+/* Is told of the volume, with shown. files may be NULL. */
+static void check_file_again(struct field_errors *e, const struct files *files,
+			     const struct obj *item, const char *shown)
+{
+	if (files && !check_is_empty(item, "path") &&
+	    check_again(files->seen, check_text(item, "path")))
+		check_invalid_text(e, files->path, shown, "conflicting duplicate paths");
+}
+
+static void check_items(struct field_errors *e, const char *path, const struct obj *source,
+			const struct files *files)
 {
 	static const char *const fields[] = {"key", "path"};
+	const struct obj *list = obj_get(source, "items");
+	path = check_below(e, path, "items");
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const char *at = check_at(e, path, i);
 		for (size_t k = 0; k < ARRAY_LEN(fields); k++)
@@ -120,11 +138,13 @@ static void check_items(struct field_errors *e, const char *path, const struct o
 				check_required(e, check_below(e, at, fields[k]), NULL);
 		check_local(e, check_below(e, at, "path"), check_text(obj_at(list, i), "path"));
 		check_mode(e, at, obj_at(list, i), "mode");
+		check_file_again(e, files, obj_at(list, i), check_text(source, "name"));
 	}
 }
 
 /* Each is told at the volume. */
-static void check_files(struct field_errors *e, const char *path, const struct obj *list)
+static void check_files(struct field_errors *e, const char *path, const struct obj *list,
+			const struct files *files)
 {
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const struct obj *file = obj_at(list, i);
@@ -141,6 +161,7 @@ static void check_files(struct field_errors *e, const char *path, const struct o
 		else if (!of_field && !of_resource)
 			check_required(e, path, "one of fieldRef and resourceFieldRef is required");
 		check_mode(e, path, file, "mode");
+		check_file_again(e, files, file, check_text(file, "path"));
 	}
 }
 
@@ -152,6 +173,9 @@ static void check_token(struct field_errors *e, const char *path, const char *at
 	if (obj_as_i64(seconds, &n) && n < 600)
 		check_invalid(e, check_below(e, at, "expirationSeconds"), seconds,
 			      "may not specify a duration less than 10 minutes");
+	if (n > (int64_t)1 << 32)
+		check_invalid(e, check_below(e, at, "expirationSeconds"), seconds,
+			      "may not specify a duration larger than 2^32 seconds");
 	if (check_is_empty(token, "path"))
 		check_required(e, check_below(e, path, "path"), NULL); /* sic */
 	else
@@ -163,20 +187,21 @@ static void check_projected(struct field_errors *e, const char *path, const stru
 {
 	static const char *const kinds[] = {"secret", "configMap", "downwardAPI",
 					    "serviceAccountToken"};
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	const struct files files = {path, seen};
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
 		const char *here = check_at(e, check_below(e, path, "sources"), i);
 		size_t n = 0;
 		for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
 			const struct obj *source = obj_get(obj_at(list, i), kinds[k]);
-			const struct obj *items = obj_get(source, "items");
 			const char *at = check_below(e, here, kinds[k]);
 			n += source != NULL;
 			if (source && k < 2 && check_is_empty(source, "name"))
 				check_required(e, check_below(e, at, "name"), NULL);
 			if (k < 2)
-				check_items(e, check_below(e, at, "items"), items);
+				check_items(e, at, source, &files);
 			else if (k == 2)
-				check_files(e, at, items);
+				check_files(e, at, obj_get(source, "items"), &files);
 			else if (source)
 				check_token(e, path, at, source);
 		}
@@ -371,10 +396,10 @@ static void check_form(struct field_errors *e, const char *path, const char *sou
 				"SizeLimit field must be a valid resource quantity");
 	else if (strcmp(source, "secret") == 0 || strcmp(source, "configMap") == 0) {
 		check_mode(e, path, o, "defaultMode");
-		check_items(e, check_below(e, path, "items"), obj_get(o, "items"));
+		check_items(e, path, o, NULL);
 	} else if (strcmp(source, "downwardAPI") == 0) {
 		check_mode(e, path, o, "defaultMode");
-		check_files(e, path, obj_get(o, "items"));
+		check_files(e, path, obj_get(o, "items"), NULL);
 	} else if (strcmp(source, "projected") == 0) {
 		check_mode(e, path, o, "defaultMode");
 		check_projected(e, path, obj_get(o, "sources"));

@@ -49,6 +49,7 @@ static const struct field_rule {
 	{"names", "hostname", LABEL, NULL},
 	{"names", "subdomain", LABEL, NULL},
 	{"names", "tolerations[]", TOLERATION, NULL},
+	{"tolerations", "tolerations[]", TOLERATION, NULL}, /* alone */
 	{"last", "priorityClassName", SUBDOMAIN, NULL},
 	{"last", "runtimeClassName", NAMED, NULL},
 	{"last", "preemptionPolicy", ONE_OF_NEEDED, "PreemptLowerPriority Never"},

@@ -9,7 +9,8 @@
 /* of_status: the fields of the status alone, else all others. */
 void rule_check(struct field_errors *e, const char *group, const char *plural, const struct obj *o,
 		bool of_status);
-/* A part of a Pod or of a container o, in path: "message", "mounts", "pull", "policies", "dns", "spread", "node", "names" or "last". */
+/* A part of a Pod or of a container o, in path: "message", "mounts", "pull", "policies", "dns", "spread", "node", "names",
+ * "last" or "tolerations". */
 void rule_check_part(struct field_errors *e, const char *part, const char *path,
 		     const struct obj *o);
 

@@ -1,6 +1,7 @@
 /* services: allocation. See services.h. */
 #include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/services_ports.h"
 
 #include <string.h>
 
@@ -9,7 +10,6 @@
 
 #define RANGE_FIRST 0x0a600000u /* 10.96.0.0 */
 #define RANGE_BITS  20
-#define N_PORTS     (SERVICES_PORT_MAX - SERVICES_PORT_MIN + 1)
 
 static bool is_type(const struct obj *o, const char *type)
 {
@@ -57,14 +57,6 @@ static void address_text(uint32_t a, char out[SERVICES_KEY_MAX])
 	strbuf_release(&b);
 }
 
-void services_port_key(const char *protocol, int64_t port, char out[SERVICES_KEY_MAX])
-{
-	struct strbuf b = STRBUF_INIT(SERVICES_KEY_MAX);
-	strbuf_addf(&b, "%.8s/%lld", protocol ? protocol : "TCP", (long long)port);
-	memcpy(out, b.buf, b.len + 1);
-	strbuf_release(&b);
-}
-
 /* --- what is taken --- */
 
 static char *selector_key(const char *ns, const char *label, const char *value)
@@ -106,16 +98,6 @@ void services_index(struct store *s)
 	resource_index(store_resource(s, "", "services"), keys_of);
 }
 
-bool services_is_taken(const struct store_table *services, const char *key, const struct head *own)
-{
-	size_t n;
-	void *const *heads = resource_by_key(services, key, &n);
-	for (size_t i = 0; i < n; i++)
-		if (heads[i] != own)
-			return true;
-	return false;
-}
-
 /* --- allocation --- */
 
 /* FNV-1a: where the search begins. */
@@ -142,62 +124,6 @@ static void allocate_address(const struct store_table *services, struct obj *spe
 	}
 }
 
-static bool is_used_here(const struct obj *ports, const char *protocol, int64_t port)
-{
-	for (size_t i = 0; i < obj_len(ports); i++)
-		if (obj_i64(obj_at(ports, i), "nodePort", 0) == port &&
-		    cstr_eq(obj_str(obj_at(ports, i), "protocol"), protocol))
-			return true;
-	return false;
-}
-
-/* One port number over two protocols has one node port. */
-static int64_t sibling(const struct obj *ports, const struct obj *p)
-{
-	for (size_t i = 0; i < obj_len(ports); i++) {
-		const struct obj *o = obj_at(ports, i);
-		if (obj_i64(o, "port", 0) == obj_i64(p, "port", 0) &&
-		    !cstr_eq(obj_str(o, "protocol"), obj_str(p, "protocol")) &&
-		    obj_i64(o, "nodePort", 0))
-			return obj_i64(o, "nodePort", 0);
-	}
-	return 0;
-}
-
-static int64_t free_port(const struct store_table *services, const struct obj *ports,
-			 const char *protocol, uint32_t from)
-{
-	char key[SERVICES_KEY_MAX];
-	for (uint32_t i = 0; i < N_PORTS; i++) {
-		int64_t port = SERVICES_PORT_MIN + (from + i) % N_PORTS;
-		services_port_key(protocol, port, key);
-		if (!is_used_here(ports, protocol, port) && !services_is_taken(services, key, NULL))
-			return port;
-	}
-	return 0;
-}
-
-static void allocate_ports(const struct store_table *services, struct obj *spec, uint32_t from)
-{
-	struct obj *ports = obj_get_mut(spec, "ports");
-	bool wanted = obj_flag(spec, "allocateLoadBalancerNodePorts", true);
-	for (size_t i = 0; wanted && i < obj_len(ports); i++) {
-		struct obj *p = obj_at_mut(ports, i);
-		if (obj_i64(p, "nodePort", 0))
-			continue;
-		int64_t port = sibling(ports, p);
-		if (!port)
-			port = free_port(services, ports, obj_str(p, "protocol"), from);
-		if (port)
-			obj_set_int(p, "nodePort", port);
-	}
-	if (cstr_eq(obj_str(spec, "type"), "LoadBalancer") &&
-	    cstr_eq(obj_str(spec, "externalTrafficPolicy"), "Local") &&
-	    !obj_i64(spec, "healthCheckNodePort", 0))
-		obj_set_int(spec, "healthCheckNodePort",
-			    free_port(services, ports, "TCP", from + 1));
-}
-
 static void set_one(struct obj *spec, const char *key, const char *value)
 {
 	if (obj_has(spec, key))
@@ -222,44 +148,10 @@ static void set_families(struct obj *spec)
 
 /* --- what an update leaves out --- */
 
-static const struct obj *same_port(const struct obj *ports, const struct obj *p)
-{
-	for (size_t i = 0; i < obj_len(ports); i++)
-		if (obj_i64(obj_at(ports, i), "port", 0) == obj_i64(p, "port", 0) &&
-		    cstr_eq(obj_str(obj_at(ports, i), "protocol"), obj_str(p, "protocol")))
-			return obj_at(ports, i);
-	return NULL;
-}
-
-static void take_ports(struct obj *spec, const struct obj *before)
-{
-	struct obj *ports = obj_get_mut(spec, "ports");
-	for (size_t i = 0; i < obj_len(ports); i++) {
-		struct obj *p = obj_at_mut(ports, i);
-		const struct obj *old = same_port(obj_get(before, "ports"), p);
-		int64_t port = obj_i64(old, "nodePort", 0);
-		if (port && !obj_i64(p, "nodePort", 0) &&
-		    !is_used_here(ports, obj_str(p, "protocol"), port))
-			obj_set_int(p, "nodePort", port);
-	}
-}
-
 static void take(struct obj *spec, const struct obj *before, const char *key)
 {
 	if (!obj_has(spec, key) && obj_has(before, key))
 		obj_set(spec, key, obj_copy(obj_get(before, key)));
-}
-
-static void drop_ports(struct obj *spec, const struct obj *before)
-{
-	struct obj *ports = obj_get_mut(spec, "ports");
-	for (size_t i = 0; i < obj_len(ports); i++) {
-		struct obj *p = obj_at_mut(ports, i);
-		int64_t port = obj_i64(p, "nodePort", 0);
-		const struct obj *old = same_port(obj_get(before, "ports"), p);
-		if (port && obj_i64(old, "nodePort", 0) == port)
-			obj_del(p, "nodePort");
-	}
 }
 
 static void drop(struct obj *spec, const struct obj *before, const char *key)
@@ -300,9 +192,9 @@ static void follow(struct obj *o, struct obj *spec, const struct obj *before)
 		take(spec, old, "ipFamilyPolicy");
 	}
 	if (services_has_node_ports(before) && services_has_node_ports(o))
-		take_ports(spec, old);
+		services_ports_keep(spec, old);
 	if (services_has_node_ports(before) && !services_has_node_ports(o)) {
-		drop_ports(spec, old);
+		services_ports_drop(spec, old);
 		drop_all(spec, old, of_ports);
 	}
 	if (is_type(before, "LoadBalancer") && !is_type(o, "LoadBalancer"))
@@ -334,7 +226,7 @@ void services_allocate(const struct store_table *services, struct obj *o, const 
 		set_families(spec);
 	}
 	if (services_has_node_ports(o))
-		allocate_ports(services, spec, hash_of(o));
+		services_ports_give(services, spec, hash_of(o));
 	if (is_type(o, "ExternalName") && cstr_in(obj_str(spec, "internalTrafficPolicy"), traffic))
 		obj_del(spec,
 			"internalTrafficPolicy"); /* it is not shown, and another one refused */

@@ -32,11 +32,6 @@ void *const *services_selecting(const struct store_table *services, const char *
 /* For both files. The number of an address of the range, or false: another text. */
 bool services_address(const char *text, uint32_t *ret);
 bool services_in_range(uint32_t address);
-#define SERVICES_KEY_MAX 32
-/* "TCP/30080": the key of a node port. */
-void services_port_key(const char *protocol, int64_t port, char out[SERVICES_KEY_MAX]);
-/* Is it another's than own? */
-bool services_is_taken(const struct store_table *services, const char *key, const struct head *own);
 bool services_has_address(const struct obj *o);    /* its type has one */
 bool services_has_node_ports(const struct obj *o); /* its type has them */
 

@@ -6,11 +6,14 @@
 #include "alm/apiserver/kinds/pod_probe.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/services.h"
+#include "alm/apiserver/kinds/services_ports.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 
 #define RANGE_TEXT "must be between 1 and 65535, inclusive"
+
+static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
 
 struct check {
 	const struct store_table *services;
@@ -55,9 +58,8 @@ static void check_name(const struct check *c, size_t i, const struct obj *ports,
 			field_errors_add(c->e, FIELD_REQUIRED, at(c, i, ".name"), "Required value");
 		return;
 	}
-	const char *fault = name_fault(NAME_DNS_LABEL, str_of(name));
 	check_named(c->e, at(c, i, ".name"), NAME_DNS_LABEL, name);
-	if (check_again(seen, arena_fmt(c->e->arena, "name %s", name)) && !fault)
+	if (check_again(seen, arena_fmt(c->e->arena, "name %s", name)))
 		field_errors_add_text(c->e, FIELD_DUPLICATE, at(c, i, ".name"), name);
 }
 
@@ -77,9 +79,12 @@ static void check_node_ports(const struct check *c)
 	const struct obj *ports = obj_get(c->spec, "ports");
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	char key[SERVICES_KEY_MAX];
+	bool wanted = obj_flag(c->spec, "allocateLoadBalancerNodePorts", true);
 	for (size_t i = 0; services_has_node_ports(c->o) && i < obj_len(ports); i++) {
 		const char *protocol = obj_str(obj_at(ports, i), "protocol");
 		int64_t port = obj_i64(obj_at(ports, i), "nodePort", 0);
+		if (!port && wanted && cstr_in(protocol, protocols)) /* it was given none */
+			check_invalid_text(c->e, at(c, i, ".nodePort"), "", "all ports are taken");
 		if (!port)
 			continue;
 		if (port < SERVICES_PORT_MIN || port > SERVICES_PORT_MAX) {
@@ -116,7 +121,6 @@ static void check_duplicate(const struct check *c, size_t i, const struct obj *p
 
 static void check_port(const struct check *c, size_t i, const struct obj *ports, struct map *seen)
 {
-	static const char *const protocols[] = {"SCTP", "TCP", "UDP", NULL};
 	const struct obj *p = obj_at(ports, i);
 	int64_t port = obj_i64(p, "port", 0);
 	check_name(c, i, ports, seen);
@@ -298,17 +302,14 @@ static void check_external_name(const struct check *c)
 	const char *name = obj_str(c->spec, "externalName");
 	if (!cstr_eq(obj_str(c->spec, "type"), "ExternalName"))
 		return;
-	if (!name) {
-		field_errors_add(c->e, FIELD_REQUIRED, "spec.externalName", "Required value");
-		return;
-	}
-	struct str s = str_of(name);
-	if (s.len > 1 && s.ptr[s.len - 1] == '.')
+	struct str s = str_of(name ? name : "");
+	if (s.len && s.ptr[s.len - 1] == '.')
 		s.len--;
-	const char *fault = name_fault(NAME_DNS_SUBDOMAIN, s);
-	if (fault)
-		field_errors_add(c->e, FIELD_INVALID, "spec.externalName",
-				 "Invalid value: \"%s\": %s", name, fault);
+	if (s.len)
+		check_named(c->e, "spec.externalName", NAME_DNS_SUBDOMAIN,
+			    arena_strndup(c->e->arena, s.ptr, s.len));
+	else
+		field_errors_add(c->e, FIELD_REQUIRED, "spec.externalName", "Required value");
 }
 
 static void check_ports(const struct check *c)
@@ -334,6 +335,15 @@ static void check_port_pairs(const struct check *c)
 		    obj_i64(obj_at(ports, i), "nodePort", 0))
 			check_forbidden(c->e, at(c, i, ".nodePort"),
 					"may not be used when `type` is 'ClusterIP'");
+	for (size_t i = 0; i < obj_len(ports); i++) {
+		const struct obj *p = obj_at(ports, i), *port = obj_get(p, "nodePort");
+		int64_t n = 0;
+		if (obj_as_i64(port, &n) && n != 0 &&
+		    check_again(seen, arena_fmt(c->e->arena, "node %lld %s", (long long)n,
+						check_text(p, "protocol"))))
+			field_errors_add(c->e, FIELD_DUPLICATE, at(c, i, ".nodePort"),
+					 "Duplicate value: %lld", (long long)n);
+	}
 	for (size_t i = 0; i < obj_len(ports); i++)
 		check_duplicate(c, i, ports, seen);
 }

@@ -14,6 +14,8 @@ void warn_of_fraction(struct field_errors *w, const char *path, const struct obj
 void warn_of_term(struct field_errors *w, const char *path, const struct obj *term, bool values);
 /* What is said of the key of a label of nodes; NULL: nothing. */
 const char *warn_of_label(const char *key);
+/* Of files in volumes that hide each other, and sources that are of nothing. */
+void warn_of_paths(struct field_errors *w, const struct obj *volumes);
 /* A Pod (prefix "") or a template (prefix "spec.template."). */
 void warn_of_pod(struct field_errors *w, const char *prefix, const struct obj *pod);
 

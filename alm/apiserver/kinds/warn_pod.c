@@ -133,22 +133,15 @@ static void warn_of_volumes(const struct told *t)
 					 gone[k][2]);
 }
 
-/* Sources that are of nothing, and claims of a part of a byte. */
-static void warn_of_sources(const struct told *t)
+/* Claims of a part of a byte. */
+static void warn_of_claims(const struct told *t)
 {
 	static const char made[] = "ephemeral.volumeClaimTemplate.spec.resources.requests";
 	const struct obj *list = obj_get(t->spec, "volumes");
-	for (size_t i = 0; i < obj_len(list); i++) {
-		const struct obj *v = obj_at(list, i), *all = obj_path(v, "projected.sources");
-		const char *at = check_at(t->w, at_spec(t, "volumes"), i);
-		warn_of_fraction(t->w, check_below(t->w, at, made), obj_path(v, made), "storage");
-		for (size_t k = 0; k < obj_len(all); k++)
-			if (!obj_len(obj_at(all, k)))
-				warn_add(t->w, "",
-					 arena_fmt(t->w->arena,
-						   "volume %s (Projected) has no sources provided",
-						   check_quoted(t->w, check_text(v, "name"))));
-	}
+	for (size_t i = 0; i < obj_len(list); i++)
+		warn_of_fraction(t->w,
+				 check_below(t->w, check_at(t->w, at_spec(t, "volumes"), i), made),
+				 obj_path(obj_at(list, i), made), "storage");
 }
 
 /* An item that says the same as one before it. */
@@ -299,7 +292,8 @@ void warn_of_pod(struct field_errors *w, const char *prefix, const struct obj *p
 	warn_of_place(&t);
 	warn_of_annotations(&t);
 	warn_of_volumes(&t);
-	warn_of_sources(&t);
+	warn_of_claims(&t);
+	warn_of_paths(w, obj_get(t.spec, "volumes"));
 	warn_of_again(&t, "hostAliases", "ip");
 	warn_of_secrets(&t);
 	for (size_t i = 0; (c = container_at(&t, i, &path)); i++) {

@@ -47,6 +47,17 @@ static struct schema *raw_node(void)
 	return node;
 }
 
+/* A map of anything. */
+static struct schema *fields_node(void)
+{
+	static struct schema *node;
+	if (!node) {
+		node = new_node(SCHEMA_OBJECT);
+		node->preserve = true;
+	}
+	return node;
+}
+
 /* NOLINTBEGIN(misc-no-recursion): struct_node() makes each type once */
 static struct schema *element_node(const struct api_field *f)
 {
@@ -70,6 +81,7 @@ static struct schema *element_node(const struct api_field *f)
 	case API_RAW:
 		return raw_node();
 	case API_FIELDS:
+		return fields_node();
 	case API_JSON:
 	case API_INT_OR_STRING: /* whatever it is: the converter judges it */
 	case API_SCHEMA_OR_ARRAY:

@@ -39,6 +39,8 @@ static const char *told(const char *before, const char *after, const char *image
 	":[{\"weight\":1,\"preference\":{\"matchExpressions\":[{\"key\":\"a\","               \
 	"\"operator\":\"Exists\"}]}}]}}"
 #define TAINT(more) "\"tolerations\":[{\"key\":\"k\"" more "}]"
+#define SECONDS     ",\"tolerationSeconds\":5"
+#define AT_ONCE     ",\"effect\":\"NoExecute\""
 
 static void test_pod_kept__all_but_a_little_stays(void **state)
 {
@@ -58,9 +60,12 @@ static void test_pod_kept__all_but_a_little_stays(void **state)
 		{"\"activeDeadlineSeconds\":5", "", "spec.activeDeadlineSeconds"},
 		{"", "\"activeDeadlineSeconds\":-1", "spec.activeDeadlineSeconds"},
 		{"", TAINT(""), ""},
-		{TAINT(""), TAINT(",\"tolerationSeconds\":5"), ""},
+		{TAINT(AT_ONCE), TAINT(AT_ONCE SECONDS), ""},
+		{"", TAINT(SECONDS), "spec.tolerations[0].effect"},
+		{TAINT(SECONDS), TAINT(SECONDS) ",\"activeDeadlineSeconds\":5", ""},
 		{TAINT(""), "", "spec.tolerations"},
-		{TAINT(""), TAINT(",\"effect\":\"NoExecute\""), "spec.tolerations"},
+		{TAINT(""), TAINT(AT_ONCE), "spec.tolerations"},
+		{GATES("a") "," TAINT(""), GATES("a") "," TAINT(AT_ONCE), "spec.tolerations"},
 		{GATES("a"), "", ""},
 		{"", GATES("a"), "spec.schedulingGates[0].name"},
 		{GATES("a"), GATES("a") ",\"nodeSelector\":{\"a\":\"b\"}", ""},
