@@ -517,6 +517,14 @@ def for_ours(req):
     return (method, path, json.dumps(body).replace('"10.0.0.1"', '"10.96.0.1"') if '/services' in path else body, kind)
 
 
+def in_range(req):
+    """A dry run gives out any port of nodes there, also one that a write would be refused for: the same with one of their range."""
+    text = json.dumps(req[2])
+    for pattern in (r'("nodePort": )-?\d+', r'(/nodePort", "value": )-?\d+'):
+        text = re.sub(pattern, r'\g<1>32700', text)
+    return (req[0], req[1], json.loads(text), req[3])
+
+
 def is_review(path):
     return path.endswith('reviews')
 
@@ -597,6 +605,10 @@ def main():
             req = ('PATCH', one + q + '&fieldManager=' + r.choice(['m', 'kubectl']) + r.choice(['', '&force=true']), o, APPLY)
         n += 1
         there, here = real.send(*req), ours.send(*for_ours(req))
+        if here[0] == 422 and 'not in the valid range' not in (there[1].get('message') or '') and re.search(r'nodePort: Invalid value: -?\d+: provided port is not in the valid range', here[1].get('message') or ''):
+            meant['a dry run gives out any port of nodes there: asked again for one in range'] += 1
+            req = in_range(req)
+            there, here = real.send(*req), ours.send(*for_ours(req))
         if there[0] == 0 and here[0] != 0:  # its handler has panicked
             meant['its handler has panicked there'] += 1
             continue

@@ -138,13 +138,11 @@ static void check_job_selector(struct field_errors *e, const struct obj *o)
 	const struct obj *selector = obj_path(o, "spec.selector");
 	const struct obj *labels = obj_path(o, "spec.template.metadata.labels");
 	CLEANUP(selector_freep) struct selector *s = NULL;
-	struct error ignored;
 	size_t from = e->n;
 	if (!selector)
 		check_required(e, "spec.selector", NULL);
 	check_label_selector(e, "spec.selector", selector);
-	if (!selector ||
-	    (selector_from_obj(selector, &s, &ignored) == 0 && !selector_matches(s, labels)))
+	if (!selector || (check_selector_reads(selector, &s) && !selector_matches(s, labels)))
 		check_invalid(e, "spec.template.metadata.labels", labels,
 			      "`selector` does not match template `labels`");
 	for (size_t i = from; i < e->n; i++)
@@ -180,7 +178,6 @@ static void check_generated(struct field_errors *e, const struct obj *o)
 		   {"batch.kubernetes.io/job-name", name}};
 	CLEANUP(obj_unrefp) struct obj *all = obj_map();
 	CLEANUP(selector_freep) struct selector *s = NULL;
-	struct error ignored;
 	for (size_t i = 0; i < e->n; i++)
 		if (cstr_has_prefix(e->items[i].path, "spec."))
 			return; /* told the first time */
@@ -196,7 +193,7 @@ static void check_generated(struct field_errors *e, const struct obj *o)
 			check_invalid(e, path, labels, why);
 		obj_set_str(all, own[i].key, own[i].value);
 	}
-	if (selector_from_obj(selector, &s, &ignored) == 0 && !selector_matches(s, all))
+	if (check_selector_reads(selector, &s) && !selector_matches(s, all))
 		check_invalid(e, "spec.selector", selector, "`selector` not auto-generated");
 }
 

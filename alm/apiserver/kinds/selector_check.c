@@ -113,3 +113,15 @@ void check_node_selector(struct field_errors *e, const char *path, const struct 
 	for (size_t i = 0; i < obj_len(terms) && !field_errors_full(e); i++)
 		check_node_term(e, check_at(e, at, i), obj_at(terms, i), false);
 }
+
+bool check_selector_reads(const struct obj *selector, struct selector **ret)
+{
+	static const char *const alone[] = {"Exists", "DoesNotExist", NULL};
+	const struct obj *list = obj_get(selector, "matchExpressions");
+	struct error ignored;
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_in(obj_str(obj_at(list, i), "operator"), alone) &&
+		    obj_len(obj_get(obj_at(list, i), "values")))
+			return false;
+	return selector_from_obj(selector, ret, &ignored) == 0;
+}

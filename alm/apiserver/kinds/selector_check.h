@@ -4,9 +4,12 @@
 
 #include "alm/obj/field_error.h"
 #include "alm/obj/obj.h"
+#include "alm/obj/query/selector.h"
 
 /* selector may be absent. */
 void check_label_selector(struct field_errors *e, const char *path, const struct obj *selector);
+/* Reads it as Kubernetes does, which takes none whose requirement has values and compares with none. Owned; false: it cannot be read. */
+bool check_selector_reads(const struct obj *selector, struct selector **ret);
 /* A map of labels, or of what is selected by. */
 void check_label_map(struct field_errors *e, const char *path, const struct obj *labels);
 /* A requirement on labels that a question about rights names; an operator that nobody knows is none of its faults. */

@@ -88,7 +88,7 @@ static void keys_of(const struct obj *o, struct head_keys *ret)
 		int64_t port = obj_i64(obj_at(ports, i), "nodePort", 0);
 		if (!port)
 			continue;
-		services_port_key(obj_str(obj_at(ports, i), "protocol"), port, key);
+		services_port_key(port, key);
 		head_keys_add(ret, xstrdup(key));
 	}
 }

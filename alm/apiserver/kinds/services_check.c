@@ -73,35 +73,52 @@ static void check_target(const struct check *c, size_t i, const struct obj *targ
 				 "Invalid value: %lld: " RANGE_TEXT, (long long)v);
 }
 
+/* One number goes with one port over several protocols, and with any of what is there already. first: who has it. */
+static bool may_share(const struct check *c, const struct obj *p, const struct obj *first)
+{
+	return !cstr_eq(obj_str(p, "protocol"), obj_str(first, "protocol")) &&
+	       (c->before || obj_i64(p, "port", 0) == obj_i64(first, "port", 0));
+}
+
+/* had: what was given before stays given. */
+static void check_node_port(const struct check *c, size_t i, const struct map *had,
+			    struct map *seen)
+{
+	const struct obj *p = obj_at(obj_get(c->spec, "ports"), i);
+	int64_t port = obj_i64(p, "nodePort", 0);
+	char key[SERVICES_KEY_MAX];
+	services_port_key(port, key);
+	const struct obj *first = map_get(seen, key);
+	bool kept = map_has(had, key);
+	if (!kept && (port < SERVICES_PORT_MIN || port > SERVICES_PORT_MAX))
+		field_errors_add(c->e, FIELD_INVALID, at(c, i, ".nodePort"),
+				 "Invalid value: %lld: provided port is not in the valid range. "
+				 "The range of valid ports is %d-%d",
+				 (long long)port, SERVICES_PORT_MIN, SERVICES_PORT_MAX);
+	else if ((first && !may_share(c, p, first)) ||
+		 (!kept && services_is_taken(c->services, key, c->own)))
+		field_errors_add(c->e, FIELD_INVALID, at(c, i, ".nodePort"),
+				 "Invalid value: %lld: provided port is already allocated",
+				 (long long)port);
+	if (!first)
+		(void)map_set(seen, key, mem_unconst(p));
+}
+
 /* Of those that nodes listen on: told alone, as they are given out before all else is judged. */
 static void check_node_ports(const struct check *c)
 {
 	const struct obj *ports = obj_get(c->spec, "ports");
+	const struct obj *was = c->before && services_has_node_ports(c->before)
+					? obj_path(c->before, "spec.ports")
+					: NULL;
+	CLEANUP(map_freep) struct map *had = services_ports_numbers(was);
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
-	char key[SERVICES_KEY_MAX];
 	bool wanted = obj_flag(c->spec, "allocateLoadBalancerNodePorts", true);
-	for (size_t i = 0; services_has_node_ports(c->o) && i < obj_len(ports); i++) {
-		const char *protocol = obj_str(obj_at(ports, i), "protocol");
-		int64_t port = obj_i64(obj_at(ports, i), "nodePort", 0);
-		if (!port && wanted && cstr_in(protocol, protocols)) /* it was given none */
+	for (size_t i = 0; services_has_node_ports(c->o) && i < obj_len(ports); i++)
+		if (obj_i64(obj_at(ports, i), "nodePort", 0))
+			check_node_port(c, i, had, seen);
+		else if (wanted) /* it was given none */
 			check_invalid_text(c->e, at(c, i, ".nodePort"), "", "all ports are taken");
-		if (!port)
-			continue;
-		if (port < SERVICES_PORT_MIN || port > SERVICES_PORT_MAX) {
-			field_errors_add(c->e, FIELD_INVALID, at(c, i, ".nodePort"),
-					 "Invalid value: %lld: provided port is not in the valid "
-					 "range. The range of valid ports is %d-%d",
-					 (long long)port, SERVICES_PORT_MIN, SERVICES_PORT_MAX);
-			continue;
-		}
-		bool taken = check_again(seen, arena_fmt(c->e->arena, "%lld %s", (long long)port,
-							 protocol ? protocol : ""));
-		services_port_key(protocol, port, key);
-		if (taken || services_is_taken(c->services, key, c->own))
-			field_errors_add(c->e, FIELD_INVALID, at(c, i, ".nodePort"),
-					 "Invalid value: %lld: provided port is already allocated",
-					 (long long)port);
-	}
 }
 
 static void check_duplicate(const struct check *c, size_t i, const struct obj *ports,
@@ -393,15 +410,14 @@ static void check_balancer(const struct check *c)
 		check_forbidden(c->e, "spec.allocateLoadBalancerNodePorts", only);
 }
 
-/* Of an update it is told twice, in front of the rest and after it. */
-static void check_balancer_class(const struct check *c)
+/* Of an update it is told twice, in front of the rest and after it; that it changed only in front. */
+static void check_balancer_class(const struct check *c, const struct obj *before)
 {
 	static const char path[] = "spec.loadBalancerClass";
-	const struct obj *is = obj_get(c->spec, "loadBalancerClass"),
-			 *was = obj_path(c->before, path);
+	const struct obj *is = obj_get(c->spec, "loadBalancerClass"), *was = obj_path(before, path);
 	bool balances = is_balancer(c->spec);
 	size_t from = c->e->n;
-	if (balances && c->before && is_balancer(obj_get(c->before, "spec")) &&
+	if (balances && before && is_balancer(obj_get(before, "spec")) &&
 	    (!is != !was || (is && !obj_equal(is, was))))
 		check_invalid(c->e, path, is, "may not change once set");
 	if (balances && is)
@@ -463,7 +479,7 @@ void services_validate(const struct store_table *services, const struct obj *o,
 	}
 	check_kept_address(&c);
 	if (before)
-		check_balancer_class(&c);
+		check_balancer_class(&c, before);
 	check_ports(&c);
 	check_selector(&c);
 	check_supported(&c, "spec.sessionAffinity", obj_str(c.spec, "sessionAffinity"), affinities);
@@ -471,6 +487,6 @@ void services_validate(const struct store_table *services, const struct obj *o,
 	check_supported(&c, "spec.type", obj_str(c.spec, "type"), types);
 	check_port_pairs(&c);
 	check_balancer(&c);
-	check_balancer_class(&c);
+	check_balancer_class(&c, NULL);
 	check_traffic(&c);
 }

@@ -10,21 +10,18 @@
 
 #define N_PORTS (SERVICES_PORT_MAX - SERVICES_PORT_MIN + 1)
 
-/* What uses another one is refused afterwards. */
-static const char *const protocols[] = {"TCP", "UDP", "SCTP"};
-
 struct giving {
 	const struct store_table *services;
-	uint32_t from;                        /* where the search begins */
-	uint32_t tried[ARRAY_LEN(protocols)]; /* how many are known to be taken */
-	struct map *used;                     /* services_port_key() of those of this Service */
-	struct map *first;                    /* by its number: a port that has one */
+	uint32_t from;     /* where the search begins */
+	uint32_t tried;    /* how many are known to be taken */
+	struct map *used;  /* services_port_key() of those of this Service */
+	struct map *first; /* by its own number, too: a port that has one */
 };
 
-void services_port_key(const char *protocol, int64_t port, char out[SERVICES_KEY_MAX])
+void services_port_key(int64_t port, char out[SERVICES_KEY_MAX])
 {
 	struct strbuf b = STRBUF_INIT(SERVICES_KEY_MAX);
-	strbuf_addf(&b, "%.8s/%lld", protocol ? protocol : "TCP", (long long)port);
+	strbuf_addf(&b, "port/%lld", (long long)port);
 	memcpy(out, b.buf, b.len + 1);
 	strbuf_release(&b);
 }
@@ -39,20 +36,15 @@ bool services_is_taken(const struct store_table *services, const char *key, cons
 	return false;
 }
 
-static void number_key(int64_t n, char out[SERVICES_KEY_MAX])
-{
-	services_port_key("", n, out);
-}
-
 static void note(struct giving *g, const struct obj *p)
 {
 	char key[SERVICES_KEY_MAX];
 	int64_t port = obj_i64(p, "nodePort", 0);
 	if (!port)
 		return;
-	services_port_key(obj_str(p, "protocol"), port, key);
+	services_port_key(port, key);
 	(void)map_set(g->used, key, NULL);
-	number_key(obj_i64(p, "port", 0), key);
+	services_port_key(obj_i64(p, "port", 0), key);
 	if (!map_has(g->first, key))
 		(void)map_set(g->first, key, mem_unconst(p));
 }
@@ -61,7 +53,7 @@ static void note(struct giving *g, const struct obj *p)
 static int64_t sibling(const struct giving *g, const struct obj *p)
 {
 	char key[SERVICES_KEY_MAX];
-	number_key(obj_i64(p, "port", 0), key);
+	services_port_key(obj_i64(p, "port", 0), key);
 	const struct obj *first = map_get(g->first, key);
 	return cstr_eq(obj_str(first, "protocol"), obj_str(p, "protocol"))
 		       ? 0
@@ -69,23 +61,15 @@ static int64_t sibling(const struct giving *g, const struct obj *p)
 }
 
 /* 0: all are taken. */
-static int64_t next_free(const struct giving *g, const char *protocol, uint32_t *tried)
+static int64_t next_free(struct giving *g)
 {
 	char key[SERVICES_KEY_MAX];
-	for (; *tried < N_PORTS; ++*tried) {
-		int64_t port = SERVICES_PORT_MIN + (g->from + *tried) % N_PORTS;
-		services_port_key(protocol, port, key);
+	for (; g->tried < N_PORTS; g->tried++) {
+		int64_t port = SERVICES_PORT_MIN + (g->from + g->tried) % N_PORTS;
+		services_port_key(port, key);
 		if (!map_has(g->used, key) && !services_is_taken(g->services, key, NULL))
 			return port;
 	}
-	return 0;
-}
-
-static int64_t free_port(struct giving *g, const char *protocol)
-{
-	for (size_t i = 0; i < ARRAY_LEN(protocols); i++)
-		if (cstr_eq(protocols[i], protocol))
-			return next_free(g, protocol, &g->tried[i]);
 	return 0;
 }
 
@@ -95,7 +79,7 @@ static void give(struct giving *g, struct obj *p)
 		return;
 	int64_t port = sibling(g, p);
 	if (!port)
-		port = free_port(g, obj_str(p, "protocol"));
+		port = next_free(g);
 	if (!port)
 		return;
 	obj_set_int(p, "nodePort", port);
@@ -113,22 +97,20 @@ void services_ports_give(const struct store_table *services, struct obj *spec, u
 		note(&g, obj_at(ports, i));
 	for (size_t i = 0; wanted && i < obj_len(ports); i++)
 		give(&g, obj_at_mut(ports, i));
-	uint32_t tried = 1; /* not the one that most ports begin with */
 	if (cstr_eq(obj_str(spec, "type"), "LoadBalancer") &&
 	    cstr_eq(obj_str(spec, "externalTrafficPolicy"), "Local") &&
 	    !obj_i64(spec, "healthCheckNodePort", 0))
-		obj_set_int(spec, "healthCheckNodePort", next_free(&g, "TCP", &tried));
+		obj_set_int(spec, "healthCheckNodePort", next_free(&g));
 }
 
 /* --- of an update --- */
 
-/* The numbers that ports have. */
-static struct map *numbers(const struct obj *ports)
+struct map *services_ports_numbers(const struct obj *ports)
 {
 	struct map *m = map_new(NULL);
 	char key[SERVICES_KEY_MAX];
 	for (size_t i = 0; i < obj_len(ports); i++) {
-		number_key(obj_i64(obj_at(ports, i), "nodePort", 0), key);
+		services_port_key(obj_i64(obj_at(ports, i), "nodePort", 0), key);
 		(void)map_set(m, key, NULL);
 	}
 	return m;
@@ -138,7 +120,7 @@ void services_ports_keep(struct obj *spec, const struct obj *before)
 {
 	struct obj *ports = obj_get_mut(spec, "ports");
 	const struct obj *old = obj_get(before, "ports");
-	CLEANUP(map_freep) struct map *used = numbers(ports);
+	CLEANUP(map_freep) struct map *used = services_ports_numbers(ports);
 	CLEANUP(map_freep) struct map *by_name = map_new(NULL);
 	char key[SERVICES_KEY_MAX];
 	for (size_t i = 0; i < obj_len(old); i++)
@@ -147,7 +129,7 @@ void services_ports_keep(struct obj *spec, const struct obj *before)
 	for (size_t i = 0; i < obj_len(ports); i++) {
 		struct obj *p = obj_at_mut(ports, i);
 		int64_t port = obj_i64(map_get(by_name, check_text(p, "name")), "nodePort", 0);
-		number_key(port, key);
+		services_port_key(port, key);
 		if (port && !obj_i64(p, "nodePort", 0) && !map_has(used, key))
 			obj_set_int(p, "nodePort", port);
 	}
@@ -156,11 +138,11 @@ void services_ports_keep(struct obj *spec, const struct obj *before)
 void services_ports_drop(struct obj *spec, const struct obj *before)
 {
 	struct obj *ports = obj_get_mut(spec, "ports");
-	CLEANUP(map_freep) struct map *had = numbers(obj_get(before, "ports"));
+	CLEANUP(map_freep) struct map *had = services_ports_numbers(obj_get(before, "ports"));
 	char key[SERVICES_KEY_MAX];
 	for (size_t i = 0; i < obj_len(ports); i++) {
 		int64_t port = obj_i64(obj_at(ports, i), "nodePort", 0);
-		number_key(port, key);
+		services_port_key(port, key);
 		if (port && !map_has(had, key))
 			return;
 	}

@@ -228,12 +228,12 @@ static void rename_label(struct obj *was, const struct obj *is)
 		{"beta.kubernetes.io/arch", "kubernetes.io/arch"},
 		{"beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"},
 	};
+	const char *now = ""; /* sic: of any other label */
 	for (size_t i = 0; i < ARRAY_LEN(labels); i++)
-		if (cstr_eq(obj_str(was, "key"), labels[i].before) &&
-		    cstr_eq(obj_str(is, "key"), labels[i].now)) {
-			obj_set_str(was, "key", labels[i].now);
-			return;
-		}
+		if (cstr_eq(obj_str(was, "key"), labels[i].before))
+			now = labels[i].now;
+	if (cstr_eq(obj_str(is, "key"), now))
+		obj_set_str(was, "key", now);
 }
 
 /* Which nodes reach it may be said once. */

@@ -66,7 +66,6 @@ static bool check_selector(struct field_errors *e, const struct obj *o, const ch
 	const struct obj *selector = obj_path(o, "spec.selector");
 	const struct obj *labels = obj_path(o, "spec.template.metadata.labels");
 	CLEANUP(selector_freep) struct selector *s = NULL;
-	struct error ignored;
 	bool is_empty = selector && !obj_len(obj_get(selector, "matchLabels")) &&
 			!obj_len(obj_get(selector, "matchExpressions"));
 	if (!selector && !cstr_eq(kind, "daemonset")) /* sic */
@@ -77,7 +76,7 @@ static bool check_selector(struct field_errors *e, const struct obj *o, const ch
 				 "Invalid value: {}: empty selector is invalid for %s", kind);
 		return true;
 	}
-	if (selector_from_obj(selector, &s, &ignored) < 0) {
+	if (!check_selector_reads(selector, &s)) {
 		CLEANUP(obj_unrefp) struct obj *shown = autoscale_in_order(selector);
 		CLEANUP(xfreep) char *text = json_text(shown);
 		if (cstr_eq(kind, "statefulset")) /* sic: without a reason */

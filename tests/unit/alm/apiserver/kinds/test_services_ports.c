@@ -87,6 +87,48 @@ static void test_services_ports__two_protocols_share_one(void **state)
 	apifake_free(f);
 }
 
+/* name, port, protocol, port of nodes */
+#define ONE(name, number, protocol, node)                                      \
+	"{\"name\":\"" name "\",\"port\":" #number ",\"protocol\":\"" protocol \
+	"\",\"nodePort\":" #node "}"
+
+/* Whatever the protocol; within a Service for one port, and where it is there already for any. */
+static void test_services_ports__a_number_is_of_one_service(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *method, *name, *ports;
+		int status;
+	} rows[] = {
+		{"POST", "a", ONE("b", 80, "TCP", 30001), 201},
+		{"POST", "b", ONE("a", 80, "UDP", 30001), 422},
+		{"POST", "b", ONE("a", 80, "UDP", 30002) "," ONE("b", 81, "TCP", 30002), 422},
+		{"POST", "b", ONE("a", 80, "UDP", 30002) "," ONE("b", 80, "TCP", 30002), 201},
+		{"PUT", "b", ONE("a", 80, "UDP", 30002) "," ONE("b", 81, "TCP", 30002), 200},
+		{"PUT", "b", ONE("a", 80, "UDP", 30002) "," ONE("b", 81, "UDP", 30002), 422},
+		{"PUT", "b", ONE("a", 80, "UDP", 30001), 422},
+		{"PUT", "b", ONE("a", 80, "UDP", 29999), 422},
+		{"PUT", "b", ONE("a", 80, "UDP", 30003), 200},
+	};
+	struct apifake *f = apifake_new(NULL);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 14);
+		const char *target = rows[i].method[1] == 'O'
+					     ? SERVICES
+					     : arena_fmt(a, SERVICES "/%s", rows[i].name);
+		struct answer answer = apifake_do(
+			f, rows[i].method, target,
+			arena_fmt(a,
+				  "{\"metadata\":{\"name\":\"%s\"},\"spec\":{\"type\":\"NodePort\","
+				  "\"ports\":[%s]}}",
+				  rows[i].name, rows[i].ports));
+		if (answer.status != rows[i].status)
+			fail_msg("row %zu: %d %.*s", i, answer.status,
+				 STR_ARG(str_clip(answer.body, 300)));
+	}
+	apifake_free(f);
+}
+
 /* One Service has all that there are: another one gets none, and is told so. */
 static void test_services_ports__are_given_while_there_are_some(void **state)
 {
@@ -115,6 +157,7 @@ int main(void)
 		cmocka_unit_test(test_services_ports__are_kept_by_name),
 		cmocka_unit_test(test_services_ports__go_where_none_is_new),
 		cmocka_unit_test(test_services_ports__two_protocols_share_one),
+		cmocka_unit_test(test_services_ports__a_number_is_of_one_service),
 		cmocka_unit_test(test_services_ports__are_given_while_there_are_some),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,8 @@ static void test_volume_check__a_volume_is_where_it_is(void **state)
 		{ON("beta.kubernetes.io/os"), ON("kubernetes.io/os"), 0},
 		{ON("beta.kubernetes.io/os"), ON("kubernetes.io/arch"), 1},
 		{ON("kubernetes.io/os"), ON("beta.kubernetes.io/os"), 1},
+		{ON("kubernetes.io/os"), ON(""), 0},
+		{ON("beta.kubernetes.io/os"), ON(""), 1},
 		{ON("failure-domain.beta.kubernetes.io/zone"), ON("topology.kubernetes.io/zone"),
 		 0},
 		{ON("failure-domain.beta.kubernetes.io/region"),
