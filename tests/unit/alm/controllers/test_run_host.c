@@ -83,9 +83,26 @@ static void test_run_host__a_lease_that_is_held_is_not_given_up_for_what_fails(v
 	assert_true(run_tries_fail(&t, &err));
 }
 
+/* Who starts a run of his own has all that an attempt of the host has. */
+static void test_run_host__lends_all_it_has(void **state)
+{
+	struct fixture *f = *state;
+	struct run_config c = {.bundle = "web"};
+	run_host_lend(f->host, &c);
+	assert_ptr_equal(c.loop, run_host_loop(f->host));
+	assert_non_null(c.client);
+	assert_non_null(c.audit);
+	assert_non_null(c.db);
+	assert_non_null(c.holder);
+	assert_non_null(c.holder_is_dead);
+	assert_false(c.holder_is_dead(c.holder));
+	assert_string_equal(c.bundle, "web");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_run_host__lends_all_it_has, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			test_run_host__an_attempt_after_one_that_failed_is_made, setup, teardown),
 		cmocka_unit_test(

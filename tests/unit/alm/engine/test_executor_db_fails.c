@@ -24,6 +24,7 @@ struct fixture {
 	bool same;
 	int64_t from;            /* the entries that count come after it */
 	struct strbuf log;       /* of entries, without Plans */
+	struct strbuf about;     /* whom they are about */
 	struct strbuf calls;     /* what was written */
 	struct strbuf write;     /* how the last one ended, where the server is another process */
 	struct strbuf plan;      /* the last one */
@@ -36,6 +37,7 @@ struct fixture {
 static void read_log(struct fixture *f)
 {
 	strbuf_clear(&f->log);
+	strbuf_clear(&f->about);
 	f->n_plans = 0;
 	for (int64_t seq = f->from + 1; seq <= audit_last_seq(f->w.audit); seq++) {
 		struct error err;
@@ -54,10 +56,15 @@ static void read_log(struct fixture *f)
 			strbuf_clear(&f->write);
 			strbuf_addf(&f->write, "%s %s", obj_str(row, "reason"), body);
 		}
-		if (!cstr_eq(type, "Plan") && !cstr_eq(type, "Write"))
-			strbuf_addf(&f->log, "%s %s %d %s %s\n", type, obj_str(row, "reason"),
-				    (int)obj_i64(row, "transitionSeq", 0),
-				    obj_str(row, "actor") ? obj_str(row, "actor") : "-", body);
+		if (cstr_eq(type, "Plan") || cstr_eq(type, "Write"))
+			continue;
+		strbuf_addf(&f->about, "%s/%s/%s/%s ", obj_str(row, "subject.kind"),
+			    obj_str(row, "subject.namespace") ? obj_str(row, "subject.namespace")
+							      : "",
+			    obj_str(row, "subject.name"), obj_str(row, "subject.uid"));
+		strbuf_addf(&f->log, "%s %s %d %s %s\n", type, obj_str(row, "reason"),
+			    (int)obj_i64(row, "transitionSeq", 0),
+			    obj_str(row, "actor") ? obj_str(row, "actor") : "-", body);
 	}
 }
 
@@ -348,6 +355,7 @@ static void start(struct fixture *f, const struct scene *s, bool same)
 	*f = (struct fixture){.same = same};
 	strbuf_init(&f->log, TEXT_MAX);
 	strbuf_init(&f->calls, TEXT_MAX);
+	strbuf_init(&f->about, TEXT_MAX);
 	strbuf_init(&f->plan, TEXT_MAX);
 	strbuf_init(&f->write, TEXT_MAX);
 	work_fixture_init_as(&f->w, same, &host);
@@ -371,6 +379,7 @@ static void stop(struct fixture *f)
 {
 	strbuf_release(&f->log);
 	strbuf_release(&f->calls);
+	strbuf_release(&f->about);
 	strbuf_release(&f->plan);
 	strbuf_release(&f->write);
 	work_fixture_drop(&f->w);
@@ -416,6 +425,13 @@ static void check_scene(const struct scene *s, const struct fixture *f)
 {
 	if (s->log && !strstr(f->log.buf, s->log))
 		fail_msg("%s: %s is not in %s", s->name, s->log, f->log.buf);
+	const char *subject = s->n_moved ? "ConfigMap/n/c/u " : "Unit//b/i/unit ";
+	size_t n = 0;
+	for (const char *at = f->log.buf; f->log.len && (at = strchr(at, '\n')); at++)
+		n++;
+	assert_int_equal(f->about.len, n * strlen(subject));
+	for (size_t i = 0; i < n; i++)
+		assert_memory_equal(f->about.buf + i * strlen(subject), subject, strlen(subject));
 	if (f->n_plans && !strstr(f->plan.buf, PLANNED))
 		fail_msg("%s: %s", s->name, f->plan.buf);
 	/* about the object whose status it was decided by; without one, about the one that it writes */
@@ -439,7 +455,7 @@ static bool is_as(const struct fixture *f, const struct fixture *whole)
 	bool planned = whole->log.len ? (f->n_plans > 0) == (whole->n_plans > 0)
 				      : !strcmp(f->plan.buf, whole->plan.buf);
 	return planned && !f->early && !strcmp(f->log.buf, whole->log.buf) &&
-	       !strcmp(f->calls.buf, whole->calls.buf);
+	       f->about.len == whole->about.len && !strcmp(f->calls.buf, whole->calls.buf);
 }
 
 static size_t each_call(const struct scene *s, bool same, bool prepares)

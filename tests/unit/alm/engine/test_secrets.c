@@ -247,6 +247,28 @@ static void test_secrets__short_words_stay(void **state)
 	}
 }
 
+/* Nor is what is so long that no message has it looked for: each takes the memory of its forms. */
+static void test_secrets__of_a_length_that_messages_have(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(BYTES_MAX);
+	for (int more = 0; more < 2; more++) {
+		struct secrets s;
+		size_t n = SECRET_BYTES_MAX + (size_t)more;
+		char *word = arena_alloc(a, n + 1);
+		memset(word, 'q', n);
+		memcpy(word, "begins", 6);
+		word[n] = '\0';
+		struct obj *o = obj_keep(a, obj_map());
+		obj_set_str(o, "kind", "Secret");
+		obj_set_path(o, "stringData.a", obj_string(word));
+		secrets_init(&s, a);
+		secrets_add_object(&s, o);
+		assert_int_equal(s.n > 0, !more);
+		assert_int_equal(strstr(secrets_hide(&s, word), "begins") == NULL, !more);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +282,7 @@ int main(void)
 		cmocka_unit_test(test_secrets__rows_and_statuses_of_a_plan),
 		cmocka_unit_test(test_secrets__of_a_plan_made_beside),
 		cmocka_unit_test(test_secrets__short_words_stay),
+		cmocka_unit_test(test_secrets__of_a_length_that_messages_have),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

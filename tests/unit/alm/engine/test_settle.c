@@ -8,9 +8,11 @@
 #include "alm/engine/executor.h"
 #include "alm/engine/settle.h"
 #include "alm/engine/view.h"
+#include "alm/io/db.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/patch/apply.h"
+#include "tests/lib/db_failing.h"
 #include "tests/lib/work_fixture.h"
 
 #define APP    "system:serviceaccount:alm-system:app-x"
@@ -465,6 +467,67 @@ static void test_settle__a_silent_server_holds_nothing_up(void **state)
 	teardown(&f);
 }
 
+/* Of two plans, with answers to some of their writes. */
+static void lose_plans(struct fixture *f)
+{
+	static const char *const keys[] = {"k", "other"};
+	setup(f, false);
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+		struct plan p;
+		start_plan(&p);
+		plan_apply(&p, deployment("c", "i:1"), 0, false);
+		plan_apply(&p, deployment("d", "i:1"), 0, false);
+		fake_answer(f->w.transport, "PATCH", PATH "c*", 200,
+			    "{\"metadata\":{\"name\":\"c\",\"uid\":\"u\"}}");
+		fake_stream(f->w.transport, "PATCH", PATH "d*", 200, "");
+		run(f, keys[i], &p);
+	}
+	end(f);
+}
+
+static void settle_unread(struct fixture *f)
+{
+	begin(f);
+	for (int i = 0; i < 4; i++) /* more than are asked for */
+		answer(f, "*", NULL);
+	struct settle_config c = {.client = f->w.client,
+				  .discovery = f->w.discovery,
+				  .audit = f->w.audit,
+				  .db = f->w.db};
+	f->settled = false;
+	struct settle *s = settle_start(&c, settled, f);
+	loop_fake_run(f->w.loop, NS_PER_MIN);
+	assert_true(f->settled);
+	settle_free(s);
+}
+
+/* Whatever call of the database fails: nothing is told of what has its entry, and what was not found is settled by the
+ * next process. */
+static void test_settle__what_cannot_be_read_is_left_to_the_next(void **state)
+{
+	(void)state;
+	for (int prepares = 0; prepares < 2; prepares++)
+		for (int at = 0, n = 0; at <= n; at++) {
+			struct fixture f;
+			CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
+			lose_plans(&f);
+			db_failing_watch(f.w.db);
+			db_failing_begin(f.w.db, at, prepares);
+			settle_unread(&f);
+			int calls = db_failing_end();
+			n = at ? n : calls;
+			assert_in_range(n, 3, 100);
+			if (!db_is_broken(f.w.db)) {
+				end(&f);
+				settle_unread(&f);
+				assert_non_null(strstr(told(&f, &b), "Unknown:2-1-1"));
+				assert_non_null(strstr(b.buf, "Unknown:4-1-1"));
+				assert_int_equal(b.len, 4 * strlen("Applied:2-0-1") + 3);
+			}
+			teardown(&f);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -477,6 +540,7 @@ int main(void)
 		cmocka_unit_test(test_settle__patches),
 		cmocka_unit_test(test_settle__beside_the_server_it_was_not_done),
 		cmocka_unit_test(test_settle__a_silent_server_holds_nothing_up),
+		cmocka_unit_test(test_settle__what_cannot_be_read_is_left_to_the_next),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
