@@ -363,7 +363,7 @@ static void action_written(void *arg, const struct client_reply *reply)
 		if (a->repairs && !cstr_eq(a->resource_version, meta_resource_version(reply->body)))
 			repairs_note(r->x->c.stash, &a->resource, a->ns, a->name,
 				     loop_now(r->x->c.loop));
-		if (a->type == ACT_PATCH && a->event_type)
+		if (a->type == ACT_PATCH)
 			write_event(r->x, a, 0, meta_resource_version(reply->body));
 	} else if (!(a->type == ACT_CREATE && reply->err->code == E_EXISTS)) {
 		struct error err = *reply->err;

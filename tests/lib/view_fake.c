@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -71,12 +72,24 @@ static int live(void *arg, const struct resource *r, const char *ns, const char 
 	return text != NULL;
 }
 
+/* The plural of a kind is its name in small letters with an s. */
+static bool is_of(const struct obj *o, const char *group, const char *plural)
+{
+	const char *kind = meta_kind(o), *version = meta_api_version(o);
+	size_t n = strlen(kind);
+	return !strncasecmp(plural, kind, n) && !strcmp(plural + n, "s") &&
+	       cstr_has_prefix(version, group) && version[strlen(group)] == '/';
+}
+
 static bool instances(void *arg, const char *group, const char *plural,
 		      bool (*fn)(void *fn_arg, struct str json), void *fn_arg)
 {
-	(void)group;
-	(void)plural;
-	each(arg, WATCH_INSTANCE, fn, fn_arg);
+	struct view_fake *f = arg;
+	for (struct map_entry *e = map_first(f->watched[WATCH_INSTANCE]); e; e = map_next(e)) {
+		CLEANUP(obj_unrefp) struct obj *o = parse(e->value);
+		if (is_of(o, group, plural) && !fn(fn_arg, str_of(e->value)))
+			break;
+	}
 	return true;
 }
 

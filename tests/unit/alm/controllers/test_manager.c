@@ -83,11 +83,85 @@ static void test_manager__a_rollout_is_not_missing_before_the_list_has_come(void
 	work_fixture_drop(&f);
 }
 
+static void cached(void *arg, enum informer_change change, const struct informer_object *before,
+		   const struct informer_object *after)
+{
+	(void)arg;
+	(void)change;
+	(void)before;
+	(void)after;
+}
+
+static void list_came(void *arg)
+{
+	*(bool *)arg = true;
+}
+
+/* A Rollout counts by its spec; one that is not there, or says nothing that can be done, is told. */
+static void test_manager__a_rollout_is_that_of_its_name(void **state)
+{
+	static const char list[] =
+		"{\"apiVersion\":\"g/"
+		"v1\",\"kind\":\"RolloutList\",\"metadata\":{\"resourceVersion\":"
+		"\"5\"},\"items\":[{\"metadata\":{\"name\":\"good\",\"resourceVersion\":\"4\","
+		"\"labels\":{\"a\":\"b\"}},\"spec\":{\"groups\":[]}},{\"metadata\":{\"name\":"
+		"\"bad\","
+		"\"resourceVersion\":\"3\"},\"spec\":{\"groups\":7}}]}";
+	(void)state;
+	struct work_fixture f;
+	bool came = false;
+	work_fixture_init(&f);
+	struct manager *m = make(&f);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	const struct informer_config ic = {.client = f.client,
+					   .resource = {"g", "v1", "rollouts", "Rollout", false},
+					   .changed = cached,
+					   .synced = list_came,
+					   .arg = &came};
+	struct informer *was = m->fixed[WATCH_ROLLOUT].informer, *known = informer_new(&ic);
+	fake_answer(f.transport, "GET", "/apis/g/v1/rollouts?*", 200, list);
+	fake_stream(f.transport, "GET", "/apis/g/v1/rollouts?watch=*", 200, "");
+	informer_start(known);
+	loop_fake_settle(f.loop);
+	assert_true(came);
+	m->fixed[WATCH_ROLLOUT].informer = known;
+	struct error err = ERROR_INIT;
+	struct bundle_rollout r;
+	assert_int_equal(bundle_rollout_read(m, "none", a, &r, &err), -E_INVALID);
+	assert_non_null(strstr(err.msg, "spec.rolloutRef: there is no Rollout none; "));
+	assert_null(r.rollout);
+	assert_int_equal(bundle_rollout_read(m, "bad", a, &r, &err), -E_INVALID);
+	assert_true(cstr_has_prefix(err.msg, "spec.rolloutRef: "));
+	m->fixed[WATCH_ROLLOUT].informer = was;
+	informer_free(known);
+	manager_free(m);
+	work_fixture_drop(&f);
+}
+
+/* Nothing is left under way of one that ends, whatever it has begun. */
+static void test_manager__ends_what_it_began(void **state)
+{
+	(void)state;
+	struct work_fixture f;
+	work_fixture_init(&f);
+	struct manager *m = make(&f);
+	fake_stream(f.transport, "GET", "/version", 200, "");
+	manager_start(m);
+	manager_start(m); /* which is once */
+	loop_fake_settle(f.loop);
+	assert_int_equal(fake_open(f.transport), 1);
+	manager_free(m);
+	assert_int_equal(fake_open(f.transport), 0);
+	work_fixture_drop(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_manager__a_rollout_is_not_missing_before_the_list_has_come),
 		cmocka_unit_test(test_manager__a_controller_has_a_bound_for_its_keys),
+		cmocka_unit_test(test_manager__a_rollout_is_that_of_its_name),
+		cmocka_unit_test(test_manager__ends_what_it_began),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

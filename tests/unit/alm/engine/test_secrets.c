@@ -252,6 +252,17 @@ static void test_secrets__of_a_length_that_messages_have(void **state)
 {
 	(void)state;
 	CLEANUP(arena_freep) struct arena *a = arena_new(BYTES_MAX);
+	static const char *const data[] = {"YWJj", "eHg=", "",
+					   "YWJjZGU=", "bm9uZQ"}; /* of 5 at most */
+	for (size_t i = 0; i < ARRAY_LEN(data); i++) {
+		struct secrets s;
+		struct obj *o = obj_keep(a, obj_map());
+		obj_set_str(o, "kind", "Secret");
+		obj_set_path(o, "data.a", obj_string(data[i]));
+		secrets_init(&s, a);
+		secrets_add_object(&s, o);
+		assert_int_equal(s.n, strlen(data[i]) >= SECRET_BYTES_MIN);
+	}
 	for (int more = 0; more < 2; more++) {
 		struct secrets s;
 		size_t n = SECRET_BYTES_MAX + (size_t)more;

@@ -89,7 +89,8 @@ static void setup(struct world *w)
 				      .install = &w->install,
 				      .revision = 1};
 	view_fake_put(&w->f, WATCH_INSTANCE,
-		      "{\"metadata\":{\"name\":\"one\",\"namespace\":\"default\"}}");
+		      "{\"apiVersion\":\"e.io/v1\",\"kind\":\"W\",\"metadata\":{\"name\":"
+		      "\"one\",\"namespace\":\"default\"}}");
 }
 
 /* What a move sends, as it would be live. */

@@ -122,6 +122,8 @@ static void test_usage__of_a_resource(void **state)
 	assert_string_equal(u.first_object, "n/a");
 	assert_int_equal(usage_count(&w.f.view, "as.x.io"), 2);
 	assert_int_equal(usage_count(&w.f.view, "as"), 0);
+	assert_int_equal(usage_count(&w.f.view, "bs.x.io"), 0);
+	assert_int_equal(usage_count(&w.f.view, "as.y.io"), 0);
 	assert_true(usage_any_instance(&w.f.view, managed));
 	assert_false(usage_any_instance(&w.f.view, NULL));
 	view_fake_release(&w.f);

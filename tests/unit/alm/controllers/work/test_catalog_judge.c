@@ -1,6 +1,7 @@
 #include "tests/lib/test.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "alm/base/clock.h"
 #include "alm/controllers/work/catalog_judge.h"
@@ -71,10 +72,67 @@ static void test_catalog_judge__a_new_revision(void **state)
 		judge(&rows[i]);
 }
 
+/* By package, then highest version first, as an index has them. */
+static void fill(struct catalog_index *x, struct package_version **list, const char *const *texts,
+		 struct package_version *room)
+{
+	x->versions = list;
+	for (x->n = 0; texts[x->n]; x->n++) {
+		struct str package, version;
+		struct error err = ERROR_INIT;
+		struct package_version *p = &room[x->n];
+		(void)str_cut(str_of(texts[x->n]), ' ', &package, &version);
+		*p = (struct package_version){.package = package.ptr[0] == 'a' ? "a" : "b",
+					      .digest = ""};
+		assert_ok(version_parse(version, VERSION_STRICT, &p->version, &err), &err);
+		list[x->n] = p;
+	}
+}
+
+/* What the entry says: of the first revision all is new. */
+static void test_catalog_judge__what_a_change_adds_and_removes(void **state)
+{
+	static const struct {
+		const char *old[4], *new[4]; /* old NULL: there was no revision */
+		const char *from, *added, *removed;
+	} rows[] = {
+		{{NULL},
+		 {"a 1.1.0", "a 1.0.0", "b 1.0.0"},
+		 NULL,
+		 "[\"a 1.1.0\",\"a 1.0.0\",\"b 1.0.0\"]",
+		 "[]"},
+		{{"a 1.0.0"}, {"a 1.1.0", "a 1.0.0"}, "oooo", "[\"a 1.1.0\"]", "[]"},
+		{{"a 1.1.0", "b 1.0.0"}, {"a 1.1.0"}, "oooo", "[]", "[\"b 1.0.0\"]"},
+		{{"a 1.0.0"}, {"b 1.0.0"}, "oooo", "[\"b 1.0.0\"]", "[\"a 1.0.0\"]"},
+		{{"a 1.0.0"}, {"a 1.0.0"}, "oooo", "[]", "[]"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct package_version *lists[2][4], room[2][4];
+		struct catalog_index old = {.revision = "oooo"}, new = {.revision = "nnnn"};
+		fill(&old, lists[0], rows[i].old, room[0]);
+		fill(&new, lists[1], rows[i].new, room[1]);
+		CLEANUP(obj_unrefp) struct obj *body =
+			catalog_change("c", rows[i].old[0] ? &old : NULL, &new);
+		CLEANUP(xfreep) char *added = json_text(obj_get(body, "added"));
+		CLEANUP(xfreep) char *removed = json_text(obj_get(body, "removed"));
+		assert_string_equal(added, rows[i].added);
+		assert_string_equal(removed, rows[i].removed);
+		assert_true(cstr_eq(obj_str(body, "catalog.from"), rows[i].from));
+		assert_string_equal(obj_str(body, "catalog.to"), "nnnn");
+		assert_string_equal(obj_str(body, "catalog.name"), "c");
+		assert_string_equal(obj_str(body, "key"), "nnnn");
+		assert_string_equal(obj_str(body, "what"), "CatalogChanged");
+		assert_string_equal(obj_str(body, "message"),
+				    rows[i].from ? "c oooo -> nnnn" : "c none -> nnnn");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_catalog_judge__a_new_revision),
+		cmocka_unit_test(test_catalog_judge__what_a_change_adds_and_removes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
