@@ -6,6 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "alm/audit/audit_internal.h"
+#include "alm/audit/log.h"
+#include "alm/audit/prune_delete.h"
+#include "alm/audit/prune_facts.h"
 #include "alm/base/file.h"
 
 static int64_t fixed_mono(struct loop *l)
@@ -105,6 +109,58 @@ void audit_log_fill(struct audit_log *l, int n, int per_commit)
 		if (i % per_commit == per_commit - 1 || i == n - 1)
 			commit(l);
 	}
+}
+
+/* The text of the trigger that lets nothing go of which no anchor knows; owned. */
+static char *drop_gate(struct audit_log *l)
+{
+	struct error err = ERROR_INIT;
+	struct stmt *s;
+	assert_ok(db_prepare(l->db, "SELECT sql FROM sqlite_schema WHERE name = 'audit_prune_gate'",
+			     &s, &err),
+		  &err);
+	assert_int_equal(stmt_step(s, &err), 1);
+	char *ret = str_dup(stmt_text(s, 0));
+	stmt_reset(s);
+	assert_ok(db_exec(l->db, "DROP TRIGGER audit_prune_gate", &err), &err);
+	return ret;
+}
+
+void audit_log_prune(struct audit_log *l, int64_t to)
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(prune_facts_freep) struct prune_facts *f = NULL;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	struct snapshot_writer w;
+	struct stmt *s;
+	struct record rec;
+	int64_t seq;
+	char chain[SHA256_HEX] = "";
+	char *gate = drop_gate(l);
+	assert_ok(db_begin(l->db, &err), &err);
+	assert_ok(prune_facts_new(l->db, &f, &err), &err);
+	assert_ok(log_range(l->db, 0, to, &s, &err), &err);
+	while (stmt_step(s, &err) > 0) {
+		log_record(s, &rec);
+		hex_encode((const unsigned char *)stmt_blob(s, 14).ptr, SHA256_BYTES, chain);
+		assert_ok(prune_facts_add(f, &rec, &err), &err);
+	}
+	snapshot_begin(&w, l->audit);
+	assert_ok(prune_facts_put(f, &w, to, body, &err), &err);
+	snapshot_release(&w);
+	obj_set_str(body, "chain", chain);
+	obj_set_int(body, "below", to + 1);
+	struct audit_row row = {.type = "System",
+				.reason = "Pruned",
+				.subject = {.kind = "Log", .name = "log"},
+				.body = body};
+	assert_ok(audit_append(l->audit, &row, &seq, &err), &err);
+	assert_ok(prune_mark(l->audit, 1, to + 1, seq, &err), &err);
+	assert_ok(db_commit(l->db, &err), &err);
+	audit_committed(l->audit);
+	assert_ok(db_exec(l->db, gate, &err), &err);
+	assert_ok(audit_load_pruned(l->audit, &err), &err);
+	xfree(gate);
 }
 
 void audit_log_assert_intact(struct audit_log *l)

@@ -24,6 +24,8 @@ void audit_log_open(struct audit_log *l, const char *path, const char *key_dir);
 void audit_log_close(struct audit_log *l);
 /* n rows of all kinds, per_commit of them a transaction; blobs, transitions, ops and causes. */
 void audit_log_fill(struct audit_log *l, int n, int per_commit);
+/* The entries up to this one count as pruned: no anchor need know, as the test has none. */
+void audit_log_prune(struct audit_log *l, int64_t to);
 void audit_log_assert_intact(struct audit_log *l);
 void audit_log_remove(const char *dir);
 

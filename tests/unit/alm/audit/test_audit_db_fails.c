@@ -26,7 +26,7 @@
 #include "tests/lib/audit_log.h"
 #include "tests/lib/db_failing.h"
 
-enum { ROWS = 24, POINTS_MAX = 4000 };
+enum { ROWS = 24, PRUNED = 12, POINTS_MAX = 4000 };
 
 static struct audit_log l;
 static int64_t last; /* entry of the log as it was made */
@@ -93,58 +93,6 @@ static void reopen(void)
 	struct audit_config c = {.db = l.db, .loop = &l.loop.base};
 	audit_close(l.audit);
 	assert_ok(audit_open(&c, &l.audit, &err), &err);
-}
-
-/* The text of the trigger that lets nothing go of which no anchor knows; owned. */
-static char *drop_gate(void)
-{
-	struct error err = ERROR_INIT;
-	struct stmt *s;
-	assert_ok(db_prepare(l.db, "SELECT sql FROM sqlite_schema WHERE name = 'audit_prune_gate'",
-			     &s, &err),
-		  &err);
-	assert_int_equal(stmt_step(s, &err), 1);
-	char *ret = str_dup(stmt_text(s, 0));
-	stmt_reset(s);
-	assert_ok(db_exec(l.db, "DROP TRIGGER audit_prune_gate", &err), &err);
-	return ret;
-}
-
-/* The first entries count as pruned: no anchor need know, as the test has none. */
-static void prune(void)
-{
-	struct error err = ERROR_INIT;
-	CLEANUP(prune_facts_freep) struct prune_facts *f = NULL;
-	CLEANUP(obj_unrefp) struct obj *body = obj_map();
-	struct snapshot_writer w;
-	struct stmt *s;
-	struct record rec;
-	int64_t seq, to = 12;
-	char chain[SHA256_HEX] = "";
-	char *gate = drop_gate();
-	assert_ok(db_begin(l.db, &err), &err);
-	assert_ok(prune_facts_new(l.db, &f, &err), &err);
-	assert_ok(log_range(l.db, 0, to, &s, &err), &err);
-	while (stmt_step(s, &err) > 0) {
-		log_record(s, &rec);
-		hex_encode((const unsigned char *)stmt_blob(s, 14).ptr, SHA256_BYTES, chain);
-		assert_ok(prune_facts_add(f, &rec, &err), &err);
-	}
-	snapshot_begin(&w, l.audit);
-	assert_ok(prune_facts_put(f, &w, to, body, &err), &err);
-	snapshot_release(&w);
-	obj_set_str(body, "chain", chain);
-	obj_set_int(body, "below", to + 1);
-	struct audit_row row = {.type = "System",
-				.reason = "Pruned",
-				.subject = {.kind = "Log", .name = "log"},
-				.body = body};
-	assert_ok(audit_append(l.audit, &row, &seq, &err), &err);
-	assert_ok(prune_mark(l.audit, 1, to + 1, seq, &err), &err);
-	assert_ok(db_commit(l.db, &err), &err);
-	audit_committed(l.audit);
-	assert_ok(db_exec(l.db, gate, &err), &err);
-	xfree(gate);
 }
 
 /* --- what is done with it --- */
@@ -464,7 +412,7 @@ static void test_audit_db_fails__no_failed_call_is_swallowed(void **state)
 	fill();
 	reopen();
 	last = audit_last_seq(l.audit);
-	prune();
+	audit_log_prune(&l, PRUNED);
 	db_failing_watch(l.db);
 	for (size_t i = 0; i < ARRAY_LEN(operations); i++)
 		n_bad += swallowed(i, false) + swallowed(i, true);

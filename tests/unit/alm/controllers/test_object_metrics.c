@@ -156,9 +156,29 @@ static void test_object_metrics__records_and_searches(void **state)
 	object_metrics_resolved(NULL, 0, 0);
 }
 
+/* Who has none asked for is told nothing. */
+static void test_object_metrics__without_any(void **state)
+{
+	(void)state;
+	CLEANUP(obj_unrefp) struct obj *o =
+		yaml("{kind: Catalog, metadata: {name: n, annotations: {app.coreos.com/migration: "
+		     "'{\"remaining\":1}'}}, status: {state: Ready, phase: Failed, digest: d}}");
+	for (int gone = 0; gone < 2; gone++) {
+		object_metrics_overdue(NULL, o, gone);
+		object_metrics_strategy(NULL, NULL, o, gone);
+		object_metrics_strategy(NULL, o, o, gone);
+		object_metrics_catalog(NULL, o, gone);
+		object_metrics_crd(NULL, o, gone);
+		object_metrics_bundle(NULL, o, gone);
+	}
+	object_metrics_synced(NULL, "n", 1);
+	object_metrics_resolved(NULL, 1, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_object_metrics__without_any),
 		cmocka_unit_test(test_object_metrics__phases_and_approvals),
 		cmocka_unit_test(test_object_metrics__what_is_overdue),
 		cmocka_unit_test(test_object_metrics__catalogs),

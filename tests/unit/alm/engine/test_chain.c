@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alm/audit/prune_delete.h"
 #include "alm/engine/chain.h"
+#include "alm/obj/json.h"
 #include "tests/lib/audit_log.h"
 #include "tests/lib/db_failing.h"
 
@@ -304,6 +306,90 @@ static void test_chain__what_cannot_be_read_is_nothing(void **state)
 	audit_log_close(&l);
 }
 
+/* --- a log whose entries are pruned --- */
+
+static void note(struct audit_log *l, const char *type, const char *reason, const char *name,
+		 const char *key)
+{
+	struct error err = ERROR_INIT;
+	int64_t seq;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	obj_set_str(body, "key", key);
+	const struct audit_row row = {.type = type,
+				      .reason = reason,
+				      .subject = {.kind = "AppType", .name = name, .uid = name},
+				      .body = body};
+	assert_ok(audit_append_now(l->audit, &row, &seq, &err), &err);
+}
+
+/* All that is asked of a log about three objects, one of which is gone. */
+static struct obj *answers(struct audit_log *l)
+{
+	static const char *const names[] = {"a", "b", "gone"}, *const types[] = {"Decision",
+										 "Observe"};
+	struct obj *all = obj_list();
+	struct chain *c = chain_new(l->audit, l->db, rules);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const struct audit_subject about = {
+			.kind = "AppType", .name = names[i], .uid = names[i]};
+		struct error err;
+		struct obj *row = NULL;
+		for (size_t k = 0; k < ARRAY_LEN(types); k++)
+			obj_append(all, obj_string(key_of(c, types[k], &about)));
+		assert_ok(chain_last_row(l->audit, l->db, "Approval", "AppType", names[i], false,
+					 &row, &err),
+			  &err);
+		obj_append(all, obj_stringf("%s", row ? obj_str(row, "reason") : "none"));
+		obj_unref(row);
+		row = chain_last_reason(l->audit, l->db, "Observe", "SpecChanged", "AppType",
+					names[i]);
+		obj_append(all, obj_stringf("%s", row ? obj_str(row, "body.key") : "none"));
+		obj_unref(row);
+		row = chain_last_observed(l->audit, l->db, "AppType", NULL, names[i]);
+		obj_append(all, obj_stringf("%s", row ? obj_str(row, "reason") : "none"));
+		obj_unref(row);
+	}
+	chain_free(c);
+	chain_each_observed(l->audit, l->db, "AppType", add_name, all);
+	return all;
+}
+
+/* However much of it is: what an entry says of an object that is there holds until another one says otherwise. */
+static void test_chain__what_is_pruned_is_known(void **state)
+{
+	(void)state;
+	for (int64_t to = 1; to <= 12; to++) {
+		struct audit_log l;
+		audit_log_open(&l, ":memory:", NULL);
+		note(&l, "Decision", "Resolved", "a", "one");
+		note(&l, "Observe", "SpecChanged", "a", "first");
+		note(&l, "Approval", "Approved", "a", "p1");
+		note(&l, "Decision", "Resolved", "b", "other");
+		note(&l, "Observe", "SpecChanged", "b", "second");
+		note(&l, "Observe", "Drifted", "a", "drift");
+		note(&l, "Decision", "Resolved", "a", "two");
+		note(&l, "Approval", "Withdrawn", "a", "p1");
+		note(&l, "Observe", "Deleted", "gone", "gone");
+		note(&l, "Observe", "SpecChanged", "a", "third");
+		note(&l, "Approval", "Approved", "b", "p2");
+		CLEANUP(obj_unrefp) struct obj *before = answers(&l);
+		audit_log_prune(&l, to);
+		struct error err = ERROR_INIT;
+		int r = prune_delete_slice(l.db, to + 1, &err);
+		for (int i = 0; i < 20 && r > 0; i++)
+			r = prune_delete_slice(l.db, to + 1, &err);
+		assert_ok(r, &err);
+		assert_int_equal(r, 0);
+
+		CLEANUP(obj_unrefp) struct obj *after = answers(&l);
+		if (!obj_equal(before, after)) {
+			CLEANUP(xfreep) char *was = json_text(before), *is = json_text(after);
+			fail_msg("pruned to %d:\n%s\n%s", (int)to, was, is);
+		}
+		audit_log_close(&l);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +398,7 @@ int main(void)
 		cmocka_unit_test(test_chain__a_restart_tells_nothing_again),
 		cmocka_unit_test(test_chain__a_write_that_changed_nothing_names_nobody),
 		cmocka_unit_test(test_chain__what_cannot_be_read_is_nothing),
+		cmocka_unit_test(test_chain__what_is_pruned_is_known),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

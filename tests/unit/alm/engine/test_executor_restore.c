@@ -278,8 +278,15 @@ static void test_executor_restore__one_that_is_edited_again_and_again(void **sta
 	loop_fake_run(f.w.loop, NS_PER_HOUR - 3 * NS_PER_MIN);
 	restore(&f, 5);
 	assert_non_null(strstr(told(&f, &b), "StatusContested StatusEdited StatusRestored5"));
+	/* a farewell is told with its entry, or not at all */
+	struct plan p;
+	work_fixture_plan(&p);
+	plan_status(&p, obj_keep(p.a, object("u", 5, "theirs")), obj_map(), "Deleted", "")
+		->row_only = true;
+	size_t n_calls = fake_count(f.w.transport);
+	work_fixture_run(&f.w, &p);
+	assert_int_equal(fake_count(f.w.transport), n_calls);
 	/* and what is new is said at any time */
-	attempt(&f, object("u", 5, "theirs"), "p2", false);
 	answer(&f, "PUT", STATUS, object("u", 6, "new"));
 	attempt(&f, object("u", 5, "theirs"), "new", true);
 	check_put(&f, 6, "new");
