@@ -346,6 +346,49 @@ static void test_executor_writes__counts_what_is_put_back(void **state)
 	}
 }
 
+/* What has no entry of its own has an Event by the revision that it made. */
+static void test_executor_writes__the_event_of_a_patch(void **state)
+{
+	static const struct {
+		enum what what;
+		const char *type;
+		int status;
+		bool told;
+	} cases[] = {
+		{PATCH, "Warning", 200, true},  {OWN_PATCH, "Normal", 200, true},
+		{PATCH, NULL, 200, false},      {PATCH, "Warning", 409, false},
+		{APPLY, "Warning", 200, false},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct fixture f;
+		struct plan p;
+		setup(&f);
+		work_fixture_plan(&p);
+		add(&p, cases[i].what, "c");
+		p.head->subject = obj_keep(p.a, map_of("c", "u1", "7"));
+		p.head->event_type = cases[i].type;
+		p.head->reason = "Noted";
+		p.head->message = "m";
+		fake_answer(f.w.transport, "PATCH", MAPS "/c*", cases[i].status,
+			    "{\"metadata\":{\"name\":\"c\",\"namespace\":\"n\",\"uid\":\"u1\","
+			    "\"resourceVersion\":\"8\"},\"reason\":\"Conflict\"}");
+		if (cases[i].told)
+			fake_answer(f.w.transport, "POST", "/api/v1/namespaces/n/events?*", 201,
+				    "{}");
+		work_fixture_run(&f.w, &p);
+		size_t n = fake_count(f.w.transport);
+		const char *last = fake_call(f.w.transport, n - 1);
+		assert_int_equal(strstr(last, "/events?") != NULL, cases[i].told);
+		if (cases[i].told) {
+			assert_non_null(strstr(last, "\"reason\":\"Noted\""));
+			assert_non_null(strstr(last, cases[i].type));
+			assert_non_null(strstr(last, "\"name\":\"c.u1.8\""));
+		}
+		teardown(&f);
+	}
+}
+
 /* The answer of a write may be the last state of the object. */
 static void test_executor_writes__an_answer_that_is_the_end_of_it(void **state)
 {
@@ -632,6 +675,7 @@ int main(void)
 		cmocka_unit_test(test_executor_writes__a_request_has_all_of_its_action),
 		cmocka_unit_test(test_executor_writes__each_answer_of_each_verb),
 		cmocka_unit_test(test_executor_writes__counts_what_is_put_back),
+		cmocka_unit_test(test_executor_writes__the_event_of_a_patch),
 		cmocka_unit_test(test_executor_writes__an_answer_that_is_the_end_of_it),
 		cmocka_unit_test(test_executor_writes__how_a_delete_ended_has_an_entry),
 		cmocka_unit_test(test_executor_writes__what_changes_nothing_says_so),

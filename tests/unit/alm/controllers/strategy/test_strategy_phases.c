@@ -95,6 +95,7 @@ static void test_strategy_phases__without_an_app_it_is_blocked(void **state)
 		const struct action *x = view_fake_action(&f, ACT_STATUS, NULL, NULL);
 		assert_non_null(x);
 		assert_string_equal(obj_str(x->body, "phase"), "Blocked");
+		assert_int_equal(cstr_eq(x->reason, "Blocked"), p != PHASE_BLOCKED);
 		view_fake_release(&f);
 	}
 }

@@ -2,11 +2,15 @@
  * counts as gone. */
 #include "tests/lib/test.h"
 
+#include <string.h>
+
 #include "alm/controllers/app/controllers.h"
 #include "alm/controllers/apptype/uninstall.h"
 #include "alm/controllers/strategy/strategy_objects.h"
 #include "alm/controllers/work/works.h"
 #include "alm/engine/controller.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
 #include "tests/lib/view_fake.h"
 
 #define APP                                                                                       \
@@ -57,6 +61,15 @@ static void is_not_there(struct world *w)
 {
 	const struct action *x = view_fake_work(&w->f, &survey_work);
 	assert_non_null(x);
+	const struct obj *row = obj_at(x->body, 0); /* a Secret of ALM's own, by its name */
+	assert_int_equal(obj_len(x->body), 1);
+	assert_true(cstr_has_prefix(x->id, "survey:"));
+	assert_string_equal(obj_str(row, "key"), x->id + strlen("survey:"));
+	assert_string_equal(obj_str(row, "name"), obj_str(row, "key"));
+	assert_string_equal(obj_str(row, "kind"), "Secret");
+	assert_string_equal(obj_str(row, "version"), "v1");
+	assert_string_equal(obj_str(row, "group"), "");
+	assert_string_equal(obj_str(row, "namespace"), "alm-system");
 	view_fake_outcome(&w->f, x->id, "{}");
 }
 
@@ -144,9 +157,82 @@ static void test_strategy_plans__one_that_was_deleted_is_made_anew(void **state)
 	view_fake_release(&w.f);
 }
 
+/* --- a strategy that is deleted while its app lives --- */
+
+#define DOC                                                                                        \
+	"{\"namespace\":\"n\",\"release\":\"etcd\",\"objects\":[{\"stage\":3,\"digest\":\"d1\","   \
+	"\"object\":{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"one\"," \
+	"\"namespace\":\"n\"}}},{\"stage\":3,\"digest\":\"d2\",\"object\":{\"apiVersion\":"        \
+	"\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"two\",\"namespace\":\"n\"}}}]}"
+#define LIVE                                                                                \
+	"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s\","      \
+	"\"namespace\":\"n\",\"uid\":\"l\",\"labels\":{\"app.coreos.com/app\":\"etcd\"},"   \
+	"\"ownerReferences\":[{\"apiVersion\":\"opinstaller.coreos.com/v1beta1\",\"kind\":" \
+	"\"InstallStrategy\",\"name\":\"one\",\"uid\":\"%s\"}]}}"
+
+static void store(struct world *w, const char *strategy)
+{
+	struct strategy_ref ref = {
+		.o = w->f.view.ops->get(w->f.view.ops_arg, WATCH_STRATEGY, strategy),
+		.name = strategy};
+	obj_keep(w->f.a, mem_unconst(ref.o));
+	struct plan *p = view_fake_plan(&w->f);
+	assert_int_equal(install_plan_store(p, &ref, 1, "inputs", view_fake_obj(&w->f, DOC)), DONE);
+	for (const struct action *x = p->head; x; x = x->next) {
+		CLEANUP(xfreep) char *secret = json_text(x->body);
+		put(w, WATCH_PLAN_SECRET, secret);
+	}
+}
+
+/* What it owns becomes the app's, and then its finalizer goes: with it the objects would, too. */
+static void test_strategy_plans__what_it_owns_moves_before_it_goes(void **state)
+{
+	static const char *const owners[] = {NULL, "one", "another", "unknown"};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(owners) * ARRAY_LEN(owners); i++) {
+		const char *of[] = {owners[i % 4], owners[i / 4]};
+		static const char *const names[] = {"one", "two"};
+		struct world w;
+		begin(&w, "");
+		has_strategy(&w, "one", DELETED, "1.0.0", "Succeeded", 1);
+		store(&w, "one");
+		bool unknown = cstr_eq(of[0], "unknown") || cstr_eq(of[1], "unknown");
+		w.f.blind = unknown; /* no informer has told */
+		for (size_t k = 0; k < 2 && !unknown; k++)
+			if (of[k])
+				view_fake_live(&w.f, arena_fmt(w.f.a, LIVE, names[k], of[k]));
+		run(&w, &strategy_controller, "one");
+		bool stays = unknown;
+		for (size_t k = 0; k < 2; k++) {
+			bool moves = cstr_eq(of[k], "one") && !unknown;
+			const struct action *x =
+				view_fake_action(&w.f, ACT_APPLY, "ConfigMap", names[k]);
+			assert_int_equal(x != NULL, moves);
+			stays = stays || moves;
+			if (x) {
+				assert_true(meta_is_owned_by(x->body, "a"));
+				assert_false(meta_is_owned_by(x->body, "one"));
+				assert_true(x->force);
+			}
+		}
+		const struct action *goes =
+			view_fake_action(&w.f, ACT_PATCH, "InstallStrategy", "one");
+		const struct action *told = view_fake_action(&w.f, ACT_STATUS, NULL, NULL);
+		assert_int_equal(goes != NULL, !stays);
+		assert_int_equal(told != NULL, !stays);
+		if (told) {
+			assert_string_equal(told->reason, "Deleted");
+			assert_true(told->row_only);
+			assert_string_equal(told->chain, "etcd");
+		}
+		view_fake_release(&w.f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_strategy_plans__what_it_owns_moves_before_it_goes),
 		cmocka_unit_test(
 			test_strategy_plans__the_way_back_is_not_given_up_for_a_stale_list),
 		cmocka_unit_test(test_strategy_plans__no_finalizer_goes_for_a_stale_list),
