@@ -156,144 +156,145 @@ static void test_alerts_of__a_bundle_that_rests_or_is_held(void **state)
 	}
 }
 
+static const struct {
+	const char *object, *alerts;
+} all_alerts[] = {
+	{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},\"spec\":{\"upgrad"
+	 "e\":{\"mode\":\"Automatic\"}},\"status\":{\"installedVersion\":\"1\",\"c"
+	 "onditions\":[{\"type\":\"StateOverdue\",\"status\":\"True\",\"reason\":"
+	 "\"x\",\"message\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMStateOverdue\",\"severity\":\"warnin"
+	 "g\",\"app\":\"etcd\",\"version\":\"1\"},\"annotations\":{\"message\":\"why"
+	 "\"},\"startsAt\":\"T\"}]"},
+	{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},\"spec\":{\"upgrad"
+	 "e\":{\"mode\":\"Automatic\"}},\"status\":{\"installedVersion\":\"1\",\"c"
+	 "onditions\":[{\"type\":\"ApprovalPending\",\"status\":\"True\",\"reaso"
+	 "n\":\"x\",\"message\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMApprovalPending\",\"severity\":\"war"
+	 "ning\",\"app\":\"etcd\",\"version\":\"1\"},\"annotations\":{\"message\":\""
+	 "why\"},\"startsAt\":\"T\"}]"},
+	{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},\"spec\":{\"upgrad"
+	 "e\":{\"mode\":\"Automatic\"}},\"status\":{\"installedVersion\":\"1\",\"c"
+	 "onditions\":[{\"type\":\"DeletionBlocked\",\"status\":\"True\",\"reaso"
+	 "n\":\"x\",\"message\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMDeletionBlocked\",\"severity\":\"war"
+	 "ning\",\"app\":\"etcd\",\"version\":\"1\"},\"annotations\":{\"message\":\""
+	 "why\"},\"startsAt\":\"T\"}]"},
+	{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},\"spec\":{\"upgrad"
+	 "e\":{\"mode\":\"Automatic\"}},\"status\":{\"installedVersion\":\"1\",\"c"
+	 "onditions\":[{\"type\":\"UpgradeBlocked\",\"status\":\"True\",\"reason"
+	 "\":\"x\",\"message\":\"why\",\"lastTransitionTime\":\"T\"}],\"availableV"
+	 "ersion\":\"2\",\"candidates\":[{\"version\":\"1\",\"steps\":[\"no\"]},{\"v"
+	 "ersion\":\"2\",\"steps\":[\"one\",\"two\"]}]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMUpgradeBlocked\",\"severity\":\"warn"
+	 "ing\",\"app\":\"etcd\",\"version\":\"2\"},\"annotations\":{\"message\":\"w"
+	 "hy\",\"steps\":\"1. one\\n2. two\"},\"startsAt\":\"T\"}]"},
+	{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},\"spec\":{\"upgrad"
+	 "e\":{\"mode\":\"Automatic\"}},\"status\":{\"installedVersion\":\"1\",\"c"
+	 "onditions\":[{\"type\":\"UpgradeBlocked\",\"status\":\"True\",\"reason"
+	 "\":\"x\",\"message\":\"why\",\"lastTransitionTime\":\"T\"}],\"availableV"
+	 "ersion\":\"2\"}}",
+	 "[{\"labels\":{\"alertname\":\"ALMUpgradeBlocked\",\"severity\":\"warn"
+	 "ing\",\"app\":\"etcd\",\"version\":\"2\"},\"annotations\":{\"message\":\"w"
+	 "hy\"},\"startsAt\":\"T\"}]"},
+	{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},\"spec\":{\"upgrad"
+	 "e\":{\"mode\":\"Automatic\"}},\"status\":{\"installedVersion\":\"1\",\"c"
+	 "onditions\":[{\"type\":\"Ready\",\"status\":\"False\",\"reason\":\"Degra"
+	 "ded\",\"message\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMDegraded\",\"severity\":\"critical\","
+	 "\"app\":\"etcd\",\"version\":\"1\"},\"annotations\":{\"message\":\"why\"},"
+	 "\"startsAt\":\"T\"}]"},
+	{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},\"spec\":{\"upgrad"
+	 "e\":{\"mode\":\"Automatic\"}},\"status\":{\"installedVersion\":\"1\",\"c"
+	 "onditions\":[{\"type\":\"Stalled\",\"status\":\"True\",\"reason\":\"x\",\""
+	 "message\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMReconcileFailing\",\"severity\":\"wa"
+	 "rning\",\"app\":\"etcd\"},\"annotations\":{\"message\":\"why\"},\"starts"
+	 "At\":\"T\"}]"},
+	{"{\"kind\":\"InstallStrategy\",\"metadata\":{\"name\":\"i\"},\"spec\":{\"a"
+	 "ppTypeRef\":{\"name\":\"etcd\"},\"version\":\"2\"},\"status\":{\"phase\":"
+	 "\"RolledBack\",\"steps\":[\"one\"],\"conditions\":[]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMUpgradeFailed\",\"severity\":\"criti"
+	 "cal\",\"app\":\"etcd\",\"version\":\"2\"},\"annotations\":{\"message\":\"R"
+	 "olledBack\",\"steps\":\"1. one\"}}]"},
+	{"{\"kind\":\"InstallStrategy\",\"metadata\":{\"name\":\"i\"},\"spec\":{\"a"
+	 "ppTypeRef\":{\"name\":\"etcd\"},\"version\":\"2\"},\"status\":{\"phase\":"
+	 "\"RolledBack\",\"steps\":[\"one\"],\"conditions\":[{\"type\":\"Verified"
+	 "\",\"status\":\"False\",\"reason\":\"x\",\"message\":\"why\",\"lastTransit"
+	 "ionTime\":\"T\"}]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMUpgradeFailed\",\"severity\":\"criti"
+	 "cal\",\"app\":\"etcd\",\"version\":\"2\"},\"annotations\":{\"message\":\"w"
+	 "hy\",\"steps\":\"1. one\"}}]"},
+	{"{\"kind\":\"InstallStrategy\",\"metadata\":{\"name\":\"i\"},\"spec\":{\"a"
+	 "ppTypeRef\":{\"name\":\"etcd\"},\"version\":\"2\"},\"status\":{\"phase\":"
+	 "\"Failed\",\"steps\":[\"one\"],\"conditions\":[]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMUpgradeFailed\",\"severity\":\"criti"
+	 "cal\",\"app\":\"etcd\",\"version\":\"2\"},\"annotations\":{\"message\":\"F"
+	 "ailed\",\"steps\":\"1. one\"}}]"},
+	{"{\"kind\":\"InstallStrategy\",\"metadata\":{\"name\":\"i\"},\"spec\":{\"a"
+	 "ppTypeRef\":{\"name\":\"etcd\"},\"version\":\"2\"},\"status\":{\"phase\":"
+	 "\"Failed\",\"steps\":[\"one\"],\"conditions\":[{\"type\":\"Verified\",\"s"
+	 "tatus\":\"False\",\"reason\":\"x\",\"message\":\"why\",\"lastTransitionT"
+	 "ime\":\"T\"}]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMUpgradeFailed\",\"severity\":\"criti"
+	 "cal\",\"app\":\"etcd\",\"version\":\"2\"},\"annotations\":{\"message\":\"w"
+	 "hy\",\"steps\":\"1. one\"}}]"},
+	{"{\"kind\":\"InstallStrategy\",\"metadata\":{\"name\":\"i\"},\"spec\":{\"a"
+	 "ppTypeRef\":{\"name\":\"etcd\"},\"version\":\"2\"},\"status\":{\"phase\":"
+	 "\"Blocked\",\"steps\":[\"one\"],\"conditions\":[{\"type\":\"Stalled\",\"s"
+	 "tatus\":\"True\",\"reason\":\"x\",\"message\":\"why\",\"lastTransitionTi"
+	 "me\":\"T\"}]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMReconcileFailing\",\"severity\":\"wa"
+	 "rning\",\"app\":\"etcd\",\"version\":\"2\"},\"annotations\":{\"message\":"
+	 "\"why\"},\"startsAt\":\"T\"}]"},
+	{"{\"kind\":\"Catalog\",\"metadata\":{\"name\":\"c\"},\"status\":{\"conditi"
+	 "ons\":[{\"type\":\"Synced\",\"status\":\"False\",\"reason\":\"x\",\"messag"
+	 "e\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMCatalogStale\",\"severity\":\"warnin"
+	 "g\",\"catalog\":\"c\"},\"annotations\":{\"message\":\"why\"},\"startsAt\""
+	 ":\"T\"}]"},
+	{"{\"kind\":\"Catalog\",\"metadata\":{\"name\":\"c\"},\"status\":{\"conditi"
+	 "ons\":[{\"type\":\"Synced\",\"status\":\"False\",\"reason\":\"x\",\"messag"
+	 "e\":\"why\",\"lastTransitionTime\":\"T\"}],\"quarantined\":{\"reason\":"
+	 "\"SuspiciousShrink\",\"since\":\"S\"}}}",
+	 "[{\"labels\":{\"alertname\":\"ALMCatalogQuarantined\",\"severity\":\""
+	 "warning\",\"catalog\":\"c\"},\"annotations\":{\"message\":\"Suspicious"
+	 "Shrink\"},\"startsAt\":\"S\"}]"},
+	{"{\"kind\":\"Catalog\",\"metadata\":{\"name\":\"c\"},\"status\":{\"conditi"
+	 "ons\":[{\"type\":\"Stalled\",\"status\":\"True\",\"reason\":\"x\",\"messag"
+	 "e\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMReconcileFailing\",\"severity\":\"wa"
+	 "rning\",\"catalog\":\"c\"},\"annotations\":{\"message\":\"why\"},\"start"
+	 "sAt\":\"T\"}]"},
+	{"{\"kind\":\"Bundle\",\"metadata\":{\"name\":\"web\"},\"status\":{\"revisi"
+	 "on\":\"r\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\",\"reas"
+	 "on\":\"Stopped\",\"message\":\"why\",\"lastTransitionTime\":\"T\"},{\"ty"
+	 "pe\":\"PruneHeld\",\"status\":\"True\",\"reason\":\"x\",\"message\":\"why\""
+	 ",\"lastTransitionTime\":\"T\"}]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMInstallFailed\",\"severity\":\"criti"
+	 "cal\",\"version\":\"r\",\"bundle\":\"web\"},\"annotations\":{\"message\":"
+	 "\"why\"},\"startsAt\":\"T\"},{\"labels\":{\"alertname\":\"ALMPruneHeld\""
+	 ",\"severity\":\"warning\",\"version\":\"r\",\"bundle\":\"web\"},\"annotat"
+	 "ions\":{\"message\":\"why\"},\"startsAt\":\"T\"}]"},
+	{"{\"kind\":\"Bundle\",\"metadata\":{\"name\":\"web\"},\"status\":{\"condit"
+	 "ions\":[{\"type\":\"Stalled\",\"status\":\"True\",\"reason\":\"x\",\"messa"
+	 "ge\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
+	 "[{\"labels\":{\"alertname\":\"ALMReconcileFailing\",\"severity\":\"wa"
+	 "rning\",\"bundle\":\"web\"},\"annotations\":{\"message\":\"why\"},\"star"
+	 "tsAt\":\"T\"}]"},
+};
+
 /* Each with all it has, of every kind: who is called at night reads this, and rules go by the labels. */
 static void test_alerts_of__each_says_all_it_knows(void **state)
 {
 	(void)state;
-	static const struct {
-		const char *object, *alerts;
-	} rows[] = {
-		{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},\"spec\":{\"upgrad"
-		 "e\":{\"mode\":\"Automatic\"}},\"status\":{\"installedVersion\":\"1\",\"c"
-		 "onditions\":[{\"type\":\"StateOverdue\",\"status\":\"True\",\"reason\":"
-		 "\"x\",\"message\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMStateOverdue\",\"severity\":\"warnin"
-		 "g\",\"app\":\"etcd\",\"version\":\"1\"},\"annotations\":{\"message\":\"why"
-		 "\"},\"startsAt\":\"T\"}]"},
-		{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},\"spec\":{\"upgrad"
-		 "e\":{\"mode\":\"Automatic\"}},\"status\":{\"installedVersion\":\"1\",\"c"
-		 "onditions\":[{\"type\":\"ApprovalPending\",\"status\":\"True\",\"reaso"
-		 "n\":\"x\",\"message\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMApprovalPending\",\"severity\":\"war"
-		 "ning\",\"app\":\"etcd\",\"version\":\"1\"},\"annotations\":{\"message\":\""
-		 "why\"},\"startsAt\":\"T\"}]"},
-		{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},\"spec\":{\"upgrad"
-		 "e\":{\"mode\":\"Automatic\"}},\"status\":{\"installedVersion\":\"1\",\"c"
-		 "onditions\":[{\"type\":\"DeletionBlocked\",\"status\":\"True\",\"reaso"
-		 "n\":\"x\",\"message\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMDeletionBlocked\",\"severity\":\"war"
-		 "ning\",\"app\":\"etcd\",\"version\":\"1\"},\"annotations\":{\"message\":\""
-		 "why\"},\"startsAt\":\"T\"}]"},
-		{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},\"spec\":{\"upgrad"
-		 "e\":{\"mode\":\"Automatic\"}},\"status\":{\"installedVersion\":\"1\",\"c"
-		 "onditions\":[{\"type\":\"UpgradeBlocked\",\"status\":\"True\",\"reason"
-		 "\":\"x\",\"message\":\"why\",\"lastTransitionTime\":\"T\"}],\"availableV"
-		 "ersion\":\"2\",\"candidates\":[{\"version\":\"1\",\"steps\":[\"no\"]},{\"v"
-		 "ersion\":\"2\",\"steps\":[\"one\",\"two\"]}]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMUpgradeBlocked\",\"severity\":\"warn"
-		 "ing\",\"app\":\"etcd\",\"version\":\"2\"},\"annotations\":{\"message\":\"w"
-		 "hy\",\"steps\":\"1. one\\n2. two\"},\"startsAt\":\"T\"}]"},
-		{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},\"spec\":{\"upgrad"
-		 "e\":{\"mode\":\"Automatic\"}},\"status\":{\"installedVersion\":\"1\",\"c"
-		 "onditions\":[{\"type\":\"UpgradeBlocked\",\"status\":\"True\",\"reason"
-		 "\":\"x\",\"message\":\"why\",\"lastTransitionTime\":\"T\"}],\"availableV"
-		 "ersion\":\"2\"}}",
-		 "[{\"labels\":{\"alertname\":\"ALMUpgradeBlocked\",\"severity\":\"warn"
-		 "ing\",\"app\":\"etcd\",\"version\":\"2\"},\"annotations\":{\"message\":\"w"
-		 "hy\"},\"startsAt\":\"T\"}]"},
-		{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},\"spec\":{\"upgrad"
-		 "e\":{\"mode\":\"Automatic\"}},\"status\":{\"installedVersion\":\"1\",\"c"
-		 "onditions\":[{\"type\":\"Ready\",\"status\":\"False\",\"reason\":\"Degra"
-		 "ded\",\"message\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMDegraded\",\"severity\":\"critical\","
-		 "\"app\":\"etcd\",\"version\":\"1\"},\"annotations\":{\"message\":\"why\"},"
-		 "\"startsAt\":\"T\"}]"},
-		{"{\"kind\":\"AppType\",\"metadata\":{\"name\":\"etcd\"},\"spec\":{\"upgrad"
-		 "e\":{\"mode\":\"Automatic\"}},\"status\":{\"installedVersion\":\"1\",\"c"
-		 "onditions\":[{\"type\":\"Stalled\",\"status\":\"True\",\"reason\":\"x\",\""
-		 "message\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMReconcileFailing\",\"severity\":\"wa"
-		 "rning\",\"app\":\"etcd\"},\"annotations\":{\"message\":\"why\"},\"starts"
-		 "At\":\"T\"}]"},
-		{"{\"kind\":\"InstallStrategy\",\"metadata\":{\"name\":\"i\"},\"spec\":{\"a"
-		 "ppTypeRef\":{\"name\":\"etcd\"},\"version\":\"2\"},\"status\":{\"phase\":"
-		 "\"RolledBack\",\"steps\":[\"one\"],\"conditions\":[]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMUpgradeFailed\",\"severity\":\"criti"
-		 "cal\",\"app\":\"etcd\",\"version\":\"2\"},\"annotations\":{\"message\":\"R"
-		 "olledBack\",\"steps\":\"1. one\"}}]"},
-		{"{\"kind\":\"InstallStrategy\",\"metadata\":{\"name\":\"i\"},\"spec\":{\"a"
-		 "ppTypeRef\":{\"name\":\"etcd\"},\"version\":\"2\"},\"status\":{\"phase\":"
-		 "\"RolledBack\",\"steps\":[\"one\"],\"conditions\":[{\"type\":\"Verified"
-		 "\",\"status\":\"False\",\"reason\":\"x\",\"message\":\"why\",\"lastTransit"
-		 "ionTime\":\"T\"}]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMUpgradeFailed\",\"severity\":\"criti"
-		 "cal\",\"app\":\"etcd\",\"version\":\"2\"},\"annotations\":{\"message\":\"w"
-		 "hy\",\"steps\":\"1. one\"}}]"},
-		{"{\"kind\":\"InstallStrategy\",\"metadata\":{\"name\":\"i\"},\"spec\":{\"a"
-		 "ppTypeRef\":{\"name\":\"etcd\"},\"version\":\"2\"},\"status\":{\"phase\":"
-		 "\"Failed\",\"steps\":[\"one\"],\"conditions\":[]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMUpgradeFailed\",\"severity\":\"criti"
-		 "cal\",\"app\":\"etcd\",\"version\":\"2\"},\"annotations\":{\"message\":\"F"
-		 "ailed\",\"steps\":\"1. one\"}}]"},
-		{"{\"kind\":\"InstallStrategy\",\"metadata\":{\"name\":\"i\"},\"spec\":{\"a"
-		 "ppTypeRef\":{\"name\":\"etcd\"},\"version\":\"2\"},\"status\":{\"phase\":"
-		 "\"Failed\",\"steps\":[\"one\"],\"conditions\":[{\"type\":\"Verified\",\"s"
-		 "tatus\":\"False\",\"reason\":\"x\",\"message\":\"why\",\"lastTransitionT"
-		 "ime\":\"T\"}]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMUpgradeFailed\",\"severity\":\"criti"
-		 "cal\",\"app\":\"etcd\",\"version\":\"2\"},\"annotations\":{\"message\":\"w"
-		 "hy\",\"steps\":\"1. one\"}}]"},
-		{"{\"kind\":\"InstallStrategy\",\"metadata\":{\"name\":\"i\"},\"spec\":{\"a"
-		 "ppTypeRef\":{\"name\":\"etcd\"},\"version\":\"2\"},\"status\":{\"phase\":"
-		 "\"Blocked\",\"steps\":[\"one\"],\"conditions\":[{\"type\":\"Stalled\",\"s"
-		 "tatus\":\"True\",\"reason\":\"x\",\"message\":\"why\",\"lastTransitionTi"
-		 "me\":\"T\"}]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMReconcileFailing\",\"severity\":\"wa"
-		 "rning\",\"app\":\"etcd\",\"version\":\"2\"},\"annotations\":{\"message\":"
-		 "\"why\"},\"startsAt\":\"T\"}]"},
-		{"{\"kind\":\"Catalog\",\"metadata\":{\"name\":\"c\"},\"status\":{\"conditi"
-		 "ons\":[{\"type\":\"Synced\",\"status\":\"False\",\"reason\":\"x\",\"messag"
-		 "e\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMCatalogStale\",\"severity\":\"warnin"
-		 "g\",\"catalog\":\"c\"},\"annotations\":{\"message\":\"why\"},\"startsAt\""
-		 ":\"T\"}]"},
-		{"{\"kind\":\"Catalog\",\"metadata\":{\"name\":\"c\"},\"status\":{\"conditi"
-		 "ons\":[{\"type\":\"Synced\",\"status\":\"False\",\"reason\":\"x\",\"messag"
-		 "e\":\"why\",\"lastTransitionTime\":\"T\"}],\"quarantined\":{\"reason\":"
-		 "\"SuspiciousShrink\",\"since\":\"S\"}}}",
-		 "[{\"labels\":{\"alertname\":\"ALMCatalogQuarantined\",\"severity\":\""
-		 "warning\",\"catalog\":\"c\"},\"annotations\":{\"message\":\"Suspicious"
-		 "Shrink\"},\"startsAt\":\"S\"}]"},
-		{"{\"kind\":\"Catalog\",\"metadata\":{\"name\":\"c\"},\"status\":{\"conditi"
-		 "ons\":[{\"type\":\"Stalled\",\"status\":\"True\",\"reason\":\"x\",\"messag"
-		 "e\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMReconcileFailing\",\"severity\":\"wa"
-		 "rning\",\"catalog\":\"c\"},\"annotations\":{\"message\":\"why\"},\"start"
-		 "sAt\":\"T\"}]"},
-		{"{\"kind\":\"Bundle\",\"metadata\":{\"name\":\"web\"},\"status\":{\"revisi"
-		 "on\":\"r\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"False\",\"reas"
-		 "on\":\"Stopped\",\"message\":\"why\",\"lastTransitionTime\":\"T\"},{\"ty"
-		 "pe\":\"PruneHeld\",\"status\":\"True\",\"reason\":\"x\",\"message\":\"why\""
-		 ",\"lastTransitionTime\":\"T\"}]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMInstallFailed\",\"severity\":\"criti"
-		 "cal\",\"version\":\"r\",\"bundle\":\"web\"},\"annotations\":{\"message\":"
-		 "\"why\"},\"startsAt\":\"T\"},{\"labels\":{\"alertname\":\"ALMPruneHeld\""
-		 ",\"severity\":\"warning\",\"version\":\"r\",\"bundle\":\"web\"},\"annotat"
-		 "ions\":{\"message\":\"why\"},\"startsAt\":\"T\"}]"},
-		{"{\"kind\":\"Bundle\",\"metadata\":{\"name\":\"web\"},\"status\":{\"condit"
-		 "ions\":[{\"type\":\"Stalled\",\"status\":\"True\",\"reason\":\"x\",\"messa"
-		 "ge\":\"why\",\"lastTransitionTime\":\"T\"}]}}",
-		 "[{\"labels\":{\"alertname\":\"ALMReconcileFailing\",\"severity\":\"wa"
-		 "rning\",\"bundle\":\"web\"},\"annotations\":{\"message\":\"why\"},\"star"
-		 "tsAt\":\"T\"}]"},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		CLEANUP(obj_unrefp) struct obj *o = parsed(rows[i].object);
+	for (size_t i = 0; i < ARRAY_LEN(all_alerts); i++) {
+		CLEANUP(obj_unrefp) struct obj *o = parsed(all_alerts[i].object);
 		CLEANUP(obj_unrefp) struct obj *list = alerts_of(o);
-		CLEANUP(obj_unrefp) struct obj *want = parsed(rows[i].alerts);
+		CLEANUP(obj_unrefp) struct obj *want = parsed(all_alerts[i].alerts);
 		CLEANUP(xfreep) char *text = json_text(list);
 		if (!obj_equal(list, want))
-			fail_msg("%s\n%s\n%s", rows[i].object, text, rows[i].alerts);
+			fail_msg("%s\n%s\n%s", all_alerts[i].object, text, all_alerts[i].alerts);
 	}
 }
 
