@@ -65,7 +65,7 @@ static struct obj *as_applied(const struct obj *patch, const struct obj *before,
 static struct obj *items_applied(const struct obj *patch, const struct obj *before, const char *key,
 				 const struct api_type *t)
 {
-	CLEANUP(map_freep) struct map *had = map_new(NULL);
+	CLEANUP(map_freep) struct map *had = map_new(NULL); /* by its key, where that is a text */
 	struct obj *list = obj_list();
 	for (size_t i = 0; i < obj_len(before); i++)
 		if (obj_str(obj_at(before, i), key))

@@ -372,7 +372,8 @@ static void set_stateful(struct obj *o)
 		defaults_apply(claim, claim_rules);
 		obj_set_str(claim, "apiVersion", "v1");
 		obj_set_str(claim, "kind", "PersistentVolumeClaim");
-		obj_set_path(claim, "status.phase", obj_string("Pending"));
+		if (!obj_as_str(obj_path(claim, "status.phase")).len)
+			obj_set_path(claim, "status.phase", obj_string("Pending"));
 	}
 }
 

@@ -226,7 +226,7 @@ void services_allocate(const struct store_table *services, struct obj *o, const 
 		set_families(spec);
 	}
 	if (services_has_node_ports(o))
-		services_ports_give(services, spec, hash_of(o));
+		services_ports_give(services, spec, !before, hash_of(o));
 	if (is_type(o, "ExternalName") && cstr_in(obj_str(spec, "internalTrafficPolicy"), traffic))
 		obj_del(spec,
 			"internalTrafficPolicy"); /* it is not shown, and another one refused */

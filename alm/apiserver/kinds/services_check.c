@@ -73,11 +73,12 @@ static void check_target(const struct check *c, size_t i, const struct obj *targ
 				 "Invalid value: %lld: " RANGE_TEXT, (long long)v);
 }
 
-/* One number goes with one port over several protocols, and with any of what is there already. first: who has it. */
+/* A new Service may have one number for one port, whose protocols are compared afterwards; an update for any over several
+ * protocols. first: who has it. */
 static bool may_share(const struct check *c, const struct obj *p, const struct obj *first)
 {
-	return !cstr_eq(obj_str(p, "protocol"), obj_str(first, "protocol")) &&
-	       (c->before || obj_i64(p, "port", 0) == obj_i64(first, "port", 0));
+	return c->before ? !cstr_eq(obj_str(p, "protocol"), obj_str(first, "protocol"))
+			 : obj_i64(p, "port", 0) == obj_i64(first, "port", 0);
 }
 
 /* had: what was given before stays given. */

@@ -12,6 +12,7 @@
 
 struct giving {
 	const struct store_table *services;
+	bool is_new;
 	uint32_t from;     /* where the search begins */
 	uint32_t tried;    /* how many are known to be taken */
 	struct map *used;  /* services_port_key() of those of this Service */
@@ -49,15 +50,12 @@ static void note(struct giving *g, const struct obj *p)
 		(void)map_set(g->first, key, mem_unconst(p));
 }
 
-/* One port number over two protocols has one node port. */
+/* A number that stands twice, over two protocols, has one port of nodes. */
 static int64_t sibling(const struct giving *g, const struct obj *p)
 {
 	char key[SERVICES_KEY_MAX];
 	services_port_key(obj_i64(p, "port", 0), key);
-	const struct obj *first = map_get(g->first, key);
-	return cstr_eq(obj_str(first, "protocol"), obj_str(p, "protocol"))
-		       ? 0
-		       : obj_i64(first, "nodePort", 0);
+	return obj_i64(map_get(g->first, key), "nodePort", 0);
 }
 
 /* 0: all are taken. */
@@ -77,7 +75,7 @@ static void give(struct giving *g, struct obj *p)
 {
 	if (obj_i64(p, "nodePort", 0))
 		return;
-	int64_t port = sibling(g, p);
+	int64_t port = g->is_new ? sibling(g, p) : 0;
 	if (!port)
 		port = next_free(g);
 	if (!port)
@@ -86,12 +84,14 @@ static void give(struct giving *g, struct obj *p)
 	note(g, p);
 }
 
-void services_ports_give(const struct store_table *services, struct obj *spec, uint32_t from)
+void services_ports_give(const struct store_table *services, struct obj *spec, bool is_new,
+			 uint32_t from)
 {
 	struct obj *ports = obj_get_mut(spec, "ports");
 	CLEANUP(map_freep) struct map *used = map_new(NULL);
 	CLEANUP(map_freep) struct map *first = map_new(NULL);
-	struct giving g = {.services = services, .from = from, .used = used, .first = first};
+	struct giving g = {
+		.services = services, .is_new = is_new, .from = from, .used = used, .first = first};
 	bool wanted = obj_flag(spec, "allocateLoadBalancerNodePorts", true);
 	for (size_t i = 0; i < obj_len(ports); i++)
 		note(&g, obj_at(ports, i));

@@ -9,6 +9,8 @@
 /* What a port or an environment is compared with: those before it. Beyond it, nothing is told. */
 #define COMPARED_MAX 64
 
+static const char *const of_bytes[] = {"memory", "ephemeral-storage"};
+
 struct told {
 	struct field_errors *w;
 	const char *prefix;
@@ -189,11 +191,10 @@ static const struct obj *container_at(const struct told *t, size_t n, const char
 
 static void warn_of_amounts(struct field_errors *w, const char *path, const struct obj *c)
 {
-	static const char *const names[] = {"memory", "ephemeral-storage"};
 	static const char *const lists[] = {"limits", "requests"};
-	for (size_t k = 0; k < ARRAY_LEN(names) * ARRAY_LEN(lists); k++)
+	for (size_t k = 0; k < ARRAY_LEN(of_bytes) * ARRAY_LEN(lists); k++)
 		warn_of_fraction(w, arena_fmt(w->arena, "%s.resources.%s", path, lists[k % 2]),
-				 obj_get(obj_get(c, "resources"), lists[k % 2]), names[k / 2]);
+				 obj_get(obj_get(c, "resources"), lists[k % 2]), of_bytes[k / 2]);
 }
 
 /* One that is there already is only replaced for good if it says so. */
@@ -296,6 +297,9 @@ void warn_of_pod(struct field_errors *w, const char *prefix, const struct obj *p
 	warn_of_paths(w, obj_get(t.spec, "volumes"));
 	warn_of_again(&t, "hostAliases", "ip");
 	warn_of_secrets(&t);
+	for (size_t i = 0; i < ARRAY_LEN(of_bytes); i++)
+		warn_of_fraction(w, at_spec(&t, "overhead"), obj_get(t.spec, "overhead"),
+				 of_bytes[i]);
 	for (size_t i = 0; (c = container_at(&t, i, &path)); i++) {
 		warn_of_amounts(w, path, c);
 		warn_of_env(w, path, c);
