@@ -211,6 +211,14 @@ static void bump_generation(struct mutation *m)
 	obj_set_path(m->after, "metadata.generation", obj_int(meta_generation(m->before) + 1));
 }
 
+/* What only asked for features that are off is no change. */
+static void settle_generation(struct mutation *m)
+{
+	if (!m->is_status && meta_generation(m->after) != meta_generation(m->before) &&
+	    !object_meta_spec_changed(m->kind, m->before, m->after))
+		obj_set_path(m->after, "metadata.generation", obj_int(meta_generation(m->before)));
+}
+
 static bool is_finished(const struct mutation *m)
 {
 	return meta_is_deleting(m->after) && !obj_len(obj_path(m->after, "metadata.finalizers")) &&
@@ -250,6 +258,7 @@ int mutation_update(struct mutation *m, struct error *err)
 		return -err->code;
 	bump_generation(m);
 	admit_late(m);
+	settle_generation(m);
 	if (mutation_validate(m, err) < 0 || mutation_admission(m, err) < 0)
 		return -err->code;
 	mutation_warn_finalizers(m);

@@ -322,7 +322,7 @@ def without_reprinting(req, there):
     if method != 'PATCH' or '/controllerrevisions/' not in path or len(rest) == len(causes):
         return there, False
     touched = [x.get('path', '').split('/')[1] for x in body] if isinstance(body, list) else list(body)
-    stored = next(b['data'] for p, b in BASES if p.endswith('/controllerrevisions'))
+    stored = next(b['data'] for p, b in BASES + RICH if p.endswith('/controllerrevisions') and named(p, b)['metadata']['name'] in path)
     if kind == APPLY and body.get('data') == stored:
         touched.remove('data')
     return (None if not rest else rest), 'data' not in touched

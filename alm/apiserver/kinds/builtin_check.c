@@ -220,7 +220,7 @@ static const struct {
 	{"", "podtemplates", {"template"}, pod_template, NULL, 0},
 	{"", "replicationcontrollers", {"spec"}, check_replication_controller, NULL, 0},
 	{"", "resourcequotas", {"spec"}, quota_check_spec, quota_check_kept, 0},
-	{"", "secrets", {"data", "type", "immutable"}, secret, secret_kept, KEEP_FIRST},
+	{"", "secrets", {"data", "type", "immutable", "metadata"}, secret, secret_kept, KEEP_FIRST},
 	{"apiregistration.k8s.io", "apiservices", {"spec", "metadata"}, check_api_service, NULL, 0},
 	{"apps", "controllerrevisions", {NULL}, check_revision, revision_kept, 0},
 	{"apps", "daemonsets", {"spec"}, check_daemon_set, selector_kept, KEEP_FIRST},

@@ -192,11 +192,26 @@ static quantity_nanos amount(const struct obj *o, const char *path)
 	return text && quantity_read(str_of(text), &q) ? q.nanos : 0;
 }
 
+/* Groups of sources were no names once: where one stands it may be any. */
+static void forgive_groups(struct field_errors *e, const struct obj *before)
+{
+	size_t n = 0;
+	if (!obj_path(before, "spec.dataSource.apiGroup") &&
+	    !obj_path(before, "spec.dataSourceRef.apiGroup"))
+		return;
+	for (size_t i = 0; i < e->n; i++)
+		if (!cstr_eq(e->items[i].path, "spec.dataSource.apiGroup") &&
+		    !cstr_eq(e->items[i].path, "spec.dataSourceRef.apiGroup"))
+			e->items[n++] = e->items[i];
+	e->n = n;
+}
+
 void claim_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
 	const char *mode = check_text(o, "spec.volumeMode");
 	CLEANUP(obj_unrefp) struct obj *is = fixed_spec(o, before);
 	CLEANUP(obj_unrefp) struct obj *was = fixed_spec(before, before);
+	forgive_groups(e, before);
 	if (!api_same(api_type_named("core.v1.PersistentVolumeClaimSpec"), is, was))
 		check_forbidden(e, "spec",
 				"spec is immutable after creation except resources.requests and "

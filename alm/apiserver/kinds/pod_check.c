@@ -239,12 +239,12 @@ static void check_aliases(struct field_errors *e, const char *path, const struct
 	}
 }
 
-/* Without that of the cluster it needs one of its own. */
-static void check_resolver(struct field_errors *e, const char *path, const struct obj *spec)
+/* Without that of the cluster it needs one of its own. false: it has none, and nothing more is told of it. */
+static bool check_resolver(struct field_errors *e, const char *path, const struct obj *spec)
 {
 	const struct obj *policy = obj_get(spec, "dnsPolicy"), *config = obj_get(spec, "dnsConfig");
 	if (strcmp(check_text(spec, "dnsPolicy"), "None") != 0)
-		return;
+		return true;
 	if (!config) {
 		check_required(e, path, "must provide `dnsConfig` when `dnsPolicy` is None");
 		check_said_of(e, policy);
@@ -252,7 +252,9 @@ static void check_resolver(struct field_errors *e, const char *path, const struc
 		check_required(e, check_below(e, path, "nameservers"),
 			       "must provide at least one DNS nameserver when `dnsPolicy` is None");
 		check_said_of(e, config);
+		return false;
 	}
+	return true;
 }
 
 /* Who has the network of the host has its ports. */
@@ -334,11 +336,13 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 	check_ports_alike(e, path, spec);
 	pod_check_security(e, path, spec);
 	pod_check_affinity(e, check_below(e, path, "affinity"), obj_get(spec, "affinity"));
-	check_resolver(e, check_below(e, path, "dnsConfig"), spec);
-	rule_check_part(e, "dns", path, spec);
-	check_searches(e, check_below(e, path, "dnsConfig.searches"),
-		       obj_path(spec, "dnsConfig.searches"));
-	for (size_t i = 0; i < obj_len(options); i++)
+	bool resolves = check_resolver(e, check_below(e, path, "dnsConfig"), spec);
+	if (resolves) {
+		rule_check_part(e, "dns", path, spec);
+		check_searches(e, check_below(e, path, "dnsConfig.searches"),
+			       obj_path(spec, "dnsConfig.searches"));
+	}
+	for (size_t i = 0; resolves && i < obj_len(options); i++)
 		if (check_is_empty(obj_at(options, i), "name"))
 			check_required(e, at(e, path, "dnsConfig.options", i), "must not be empty");
 	for (size_t i = 0; i < obj_len(gates); i++) {

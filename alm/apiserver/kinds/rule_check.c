@@ -20,7 +20,7 @@ enum rule {
 	SUBDOMAIN,     /* a name of another object */
 	NAMED,         /* the same, which is not empty if it is there */
 	NODE,          /* the same, and it has to be there */
-	ADDRESS,
+	ADDRESS,       /* words: an empty one is none */
 	LABELS,
 	SELECTOR,
 	REQUIRED,
@@ -44,7 +44,7 @@ static const struct field_rule {
 	{"pull", "imagePullPolicy", ONE_OF, "Always IfNotPresent Never"},
 	{"policies", "restartPolicy", ONE_OF, "Always OnFailure Never"},
 	{"policies", "dnsPolicy", ONE_OF, "ClusterFirstWithHostNet ClusterFirst Default None"},
-	{"dns", "dnsConfig.nameservers[]", ADDRESS, NULL},
+	{"dns", "dnsConfig.nameservers[]", ADDRESS, "needed"},
 	{"node", "nodeName", SUBDOMAIN, NULL},
 	{"names", "hostname", LABEL, NULL},
 	{"names", "subdomain", LABEL, NULL},
@@ -159,6 +159,13 @@ static void check_choice(struct field_errors *e, const struct field_rule *f, con
 		check_word(e, path, text, f->words);
 }
 
+static void check_address(struct field_errors *e, const struct field_rule *f, const char *path,
+			  const char *text)
+{
+	if ((text && *text) || f->words)
+		check_ip(e, path, text ? text : "", false);
+}
+
 /* v stands in path. */
 static void judge(struct field_errors *e, const struct field_rule *f, const char *path,
 		  const struct obj *v)
@@ -186,8 +193,7 @@ static void judge(struct field_errors *e, const struct field_rule *f, const char
 		check_named(e, path, NAME_DNS_SUBDOMAIN, text ? text : "");
 		break;
 	case ADDRESS:
-		if (text && *text)
-			check_ip(e, path, text, false);
+		check_address(e, f, path, text);
 		break;
 	case LABELS:
 		check_label_map(e, path, v);

@@ -436,7 +436,10 @@ static void check_traffic(const struct check *c)
 	const char *external = obj_str(c->spec, "externalTrafficPolicy");
 	const struct obj *port = new_field(c, "healthCheckNodePort");
 	bool balances = cstr_eq(obj_str(c->spec, "type"), "LoadBalancer");
-	if (external && !services_has_node_ports(c->o) && !obj_has(c->spec, "externalIPs"))
+	bool reached =
+		services_has_node_ports(c->o) || (cstr_eq(obj_str(c->spec, "type"), "ClusterIP") &&
+						  obj_len(obj_get(c->spec, "externalIPs")));
+	if (external && !reached)
 		check_invalid_text(c->e, "spec.externalTrafficPolicy", external,
 				   "may only be set for externally-accessible services");
 	else
@@ -445,6 +448,9 @@ static void check_traffic(const struct check *c)
 		check_invalid(c->e, "spec.healthCheckNodePort", port,
 			      "may only be set when `type` is 'LoadBalancer' and "
 			      "`externalTrafficPolicy` is 'Local'");
+	int64_t n = 1;
+	if (port && balances && obj_as_i64(port, &n) && !is_port(n))
+		check_invalid(c->e, "spec.healthCheckNodePort", port, RANGE_TEXT);
 	check_supported(c, "spec.internalTrafficPolicy", obj_str(c->spec, "internalTrafficPolicy"),
 			traffic);
 	if (new_field(c, "trafficDistribution"))

@@ -449,7 +449,9 @@ static int decode_struct(struct decode *d, const struct api_place *at, const str
 		if (now)
 			obj_set(o, it.key, now);
 		const struct obj *is = obj_get(o, it.key);
-		if (!v || api_is_left_out(p.field, is, d->keeps_empty))
+		bool of_template = at && at->up && strcmp(it.key, "managedFields") == 0;
+		if (!v || api_is_left_out(p.field, is, d->keeps_empty) ||
+		    (of_template && !obj_len(is)))
 			obj_del(o, it.key);
 		else if (d->keeps_empty)
 			d->has_empty |= obj_type(is) == OBJ_LIST && !obj_len(is);

@@ -107,10 +107,40 @@ static void test_builtin__answers_are_those_of_a_real_server(void **state)
 		fail_msg("%zu differences in %zu answers", n_failed, n);
 }
 
+#define DEPLOYMENTS "/apis/apps/v1/namespaces/default/deployments"
+#define VOLUME(source)                                                                       \
+	"\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"containers\":[{"  \
+	"\"name\":"                                                                          \
+	"\"c\",\"image\":\"i\"}],\"volumes\":[{\"name\":\"v\",\"projected\":{\"sources\":[{" \
+	"\"secret\":"                                                                        \
+	"{\"name\":\"s\"}" source "}]}}]}}"
+
+/* A write that asks for a feature that is off alone is none: nothing is rolled out for it. */
+static void test_builtin__what_is_dropped_is_no_change(void **state)
+{
+	(void)state;
+	struct apifake *f = apifake_new(NULL);
+	struct answer a = apifake_do(f, "POST", DEPLOYMENTS,
+				     "{\"metadata\":{\"name\":\"d\"},\"spec\":{\"selector\":{"
+				     "\"matchLabels\":{\"a\":\"b\"}}," VOLUME("") "}}");
+	assert_int_equal(a.status, 201);
+	a = apifake_do_type(
+		f, "PATCH", DEPLOYMENTS "/d", "application/merge-patch+json",
+		"{\"spec\":{" VOLUME(
+			",\"clusterTrustBundle\":{\"name\":\"n\",\"path\":\"p\"}") "}}");
+	assert_int_equal(a.status, 200);
+	assert_int_equal(obj_i64(a.json, "metadata.generation", 0), 1);
+	a = apifake_do_type(f, "PATCH", DEPLOYMENTS "/d", "application/merge-patch+json",
+			    "{\"spec\":{\"paused\":true}}");
+	assert_int_equal(obj_i64(a.json, "metadata.generation", 0), 2);
+	apifake_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_builtin__answers_are_those_of_a_real_server),
+		cmocka_unit_test(test_builtin__what_is_dropped_is_no_change),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
