@@ -127,7 +127,7 @@ int audit_load_pruned(struct audit *a, struct error *err)
 	struct snapshot *pruned = NULL;
 	struct error inner = ERROR_INIT;
 	int r = snapshot_load_pruned(a->db, &pruned, &inner);
-	if (r < 0 && db_is_broken(a->db))
+	if (r == -E_IO || (r < 0 && db_is_broken(a->db)))
 		return error_copy(err, &inner);
 	if (r < 0) /* damaged: such a log is there to be read all the same */
 		log_error("what pruned entries of the audit log said cannot be read", "error",

@@ -157,8 +157,9 @@ static int load(struct audit *a, struct error *err)
 	else if (r < 0)
 		return error_copy(err, &inner);
 	r = audit_load_end(a, err);
-	if (r >= 0)
-		r = log_load_tree(a->db, a->last_seq, &a->tree, &inner);
+	if (r < 0)
+		return r;
+	r = log_load_tree(a->db, a->last_seq, &a->tree, &inner);
 	if (r == -E_ALTERED)
 		audit_set_read_only(a, inner.msg);
 	else if (r < 0)

@@ -97,7 +97,7 @@ int checkpoint_sign(const struct signer *s, int64_t size, const unsigned char ro
 }
 
 /* One spelling only: base64 with stray low bits would be a second note with the same meaning. */
-static bool decode_exactly(struct str base64, unsigned char *out, size_t n)
+bool checkpoint_bytes(struct str base64, unsigned char *out, size_t n)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	CLEANUP(strbuf_release) struct strbuf again = STRBUF_INIT(STRBUF_SMALL);
@@ -120,7 +120,7 @@ static bool vkey_parse(const char *vkey, char type, struct str *ret_name,
 	    !str_cut(rest, '+', &hex, &key))
 		return false;
 	if (hex.len != 2 * ID_BYTES || !hex_decode(hex, id, ID_BYTES) ||
-	    !decode_exactly(key, typed, sizeof(typed)))
+	    !checkpoint_bytes(key, typed, sizeof(typed)))
 		return false;
 	char text[2 * ID_BYTES + 1];
 	hex_encode(id, ID_BYTES, text);
@@ -159,7 +159,7 @@ static bool signed_by(struct str lines, const char *origin, const unsigned char 
 			return false;
 		if (!str_is(name, origin))
 			continue;
-		if (!decode_exactly(base64, sig, sizeof(sig)) || memcmp(sig, id, ID_BYTES) != 0)
+		if (!checkpoint_bytes(base64, sig, sizeof(sig)) || memcmp(sig, id, ID_BYTES) != 0)
 			continue;
 		if (!signature_fits(pub, text, sig + ID_BYTES))
 			return false;
@@ -168,14 +168,19 @@ static bool signed_by(struct str lines, const char *origin, const unsigned char 
 	return found;
 }
 
+bool checkpoint_number(struct str s, int64_t *ret)
+{
+	return s.len > 0 && char_is_digit(s.ptr[0]) && (s.len == 1 || s.ptr[0] != '0') &&
+	       str_parse_i64(s, ret);
+}
+
 /* Origin, size and root, three lines. */
 static bool body_parse(struct str text, struct str *ret_origin, struct checkpoint *ret)
 {
 	struct str line, rest = text;
-	return str_next_line(&rest, ret_origin) && str_next_line(&rest, &line) && line.len > 0 &&
-	       char_is_digit(line.ptr[0]) && str_parse_i64(line, &ret->size) &&
-	       str_next_line(&rest, &line) && decode_exactly(line, ret->root, SHA256_BYTES) &&
-	       rest.len == 0;
+	return str_next_line(&rest, ret_origin) && str_next_line(&rest, &line) &&
+	       checkpoint_number(line, &ret->size) && str_next_line(&rest, &line) &&
+	       checkpoint_bytes(line, ret->root, SHA256_BYTES) && rest.len == 0;
 }
 
 /* The signed text, its last newline included, and the lines of signatures. */
@@ -250,7 +255,7 @@ bool cosignature_fits(struct str note, struct str lines, const char *vkey, int64
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(2 * CHECKPOINT_BYTES_MAX);
 		if (!str_has_prefix(line, STR(DASH)) ||
 		    !str_rcut(str_skip(line, strlen(DASH)), ' ', &name, &base64) ||
-		    !str_eq(name, witness) || !decode_exactly(base64, sig, sizeof(sig)) ||
+		    !str_eq(name, witness) || !checkpoint_bytes(base64, sig, sizeof(sig)) ||
 		    memcmp(sig, id, ID_BYTES) != 0)
 			continue;
 		*ret_time_s = big_endian(sig + ID_BYTES);

@@ -35,6 +35,10 @@ struct checkpoint {
 	unsigned char root[SHA256_BYTES];
 };
 
+/* A number and bytes in base64 in the only form that they are written in, so that no two texts are
+ * one checkpoint: digits without a leading zero; exactly n bytes. */
+bool checkpoint_number(struct str s, int64_t *ret);
+bool checkpoint_bytes(struct str base64, unsigned char *out, size_t n);
 /* What the note says, whoever signed it; the origin borrows from the note. E_CORRUPT. */
 int checkpoint_read(struct str note, struct str *ret_origin, struct checkpoint *ret,
 		    struct error *err);

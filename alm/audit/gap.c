@@ -9,6 +9,7 @@
 #include "alm/audit/objects.h"
 #include "alm/audit/snapshot.h"
 #include "alm/audit/tables.h"
+#include "alm/audit/verify_parts.h"
 #include "alm/base/file.h"
 #include "alm/base/map.h"
 #include "alm/obj/json.h"
@@ -23,7 +24,8 @@ struct gap {
 	struct map *others; /* origin -> struct checkpoint *: the same, of logs that are not here */
 	struct map *entries; /* uid -> struct obj *, of the snapshot */
 	struct objects_log log;
-	bool behind; /* a live status is ahead of the log */
+	struct snapshot *snapshot; /* of the old log; NULL: none */
+	bool behind;               /* a live status is ahead of the log */
 	struct snapshot_writer writer;
 	struct obj *body;
 };
@@ -323,6 +325,18 @@ static int replace_log(struct gap *g, struct error *err)
 	return r < 0 ? r : audit_write_head(g->new, true, true, err);
 }
 
+/* A snapshot that was damaged is part of the gap; one that cannot be read now is not. */
+static int collect_objects(struct gap *g, struct error *err)
+{
+	struct error inner = ERROR_INIT;
+	int r = g->old ? snapshot_load(g->c->db, &g->snapshot, &inner) : 0;
+	if (r < 0 && !verify_is_damage(&inner))
+		return error_copy(err, &inner);
+	g->log = (struct objects_log){
+		.db = g->c->db, .key = g->new->redact_key, .snapshot = g->snapshot};
+	return g->c->each(g->c->each_arg, add_object, g, err);
+}
+
 static int accept_gap(struct gap *g, struct error *err)
 {
 	int r = open_old(g, err);
@@ -335,13 +349,7 @@ static int accept_gap(struct gap *g, struct error *err)
 	r = prepare_new(g, err);
 	if (r < 0)
 		return r;
-	g->log = (struct objects_log){.db = g->c->db, .key = g->new->redact_key};
-	struct snapshot *snapshot = NULL;
-	if (g->old && snapshot_load(g->c->db, &snapshot, err) < 0)
-		snapshot = NULL;
-	g->log.snapshot = snapshot;
-	r = g->c->each(g->c->each_arg, add_object, g, err);
-	snapshot_free(snapshot);
+	r = collect_objects(g, err);
 	if (r < 0)
 		return r;
 	if (g->old && !audit_read_only(g->old) && !g->behind && !g->c->anyway)
@@ -369,6 +377,7 @@ int gap_accept(const struct gap_config *c, struct gap_result *ret, struct error 
 	/* The old one is not closed: nothing may be signed for it any more. */
 	audit_free(g.old);
 	audit_free(g.new);
+	snapshot_free(g.snapshot);
 	map_free(g.entries);
 	map_free(g.others);
 	obj_unref(g.body);

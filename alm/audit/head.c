@@ -27,12 +27,8 @@ static void head_path(const char *dir, struct strbuf *b)
 static bool notes_parse(struct str s, struct head_notes *ret)
 {
 	struct str number, base64;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	if (!str_cut(s, ' ', &number, &base64) || !str_parse_i64(number, &ret->n) || ret->n < 0 ||
-	    !base64_decode(base64, &b) || b.len != SHA256_BYTES)
-		return false;
-	memcpy(ret->digest, b.buf, SHA256_BYTES);
-	return true;
+	return str_cut(s, ' ', &number, &base64) && checkpoint_number(number, &ret->n) &&
+	       checkpoint_bytes(base64, ret->digest, SHA256_BYTES);
 }
 
 static bool head_parse(struct str text, struct audit_head_state *ret)

@@ -1,19 +1,26 @@
 /* test_audit_gap.c: a gap that is accepted: the old log is kept as a file, and the new one begins with all that is known. */
 #include "tests/lib/test.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "alm/audit/gap.h"
 #include "alm/audit/head.h"
+#include "alm/audit/objects.h"
+#include "alm/audit/snapshot.h"
 #include "alm/base/file.h"
 #include "alm/base/hash.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/audit_log.h"
+#include "tests/lib/db_failing.h"
 
-#define ROWS 40
+#define ROWS      40
+#define CALLS_MAX 500
 
 static char dir[64];
 
@@ -23,7 +30,7 @@ struct world {
 	struct obj *live[2];
 	struct verify_anchor anchors[2];
 	size_t n_anchors;
-	bool anyway;
+	bool anyway, has_objects;
 };
 
 static const char *path_of(const char *name)
@@ -63,11 +70,26 @@ static void setup(struct world *w, int64_t ahead)
 	audit_close(STEAL(w->log.audit));
 }
 
+/* The file of the old log, which an attempt that failed leaves, too. NULL: none is there. */
+static const char *kept_file(void)
+{
+	static char path[320];
+	const struct dirent *e;
+	DIR *d = opendir(dir);
+	*path = '\0';
+	assert_non_null(d);
+	while ((e = readdir(d)))
+		if (cstr_has_prefix(e->d_name, "audit-"))
+			(void)snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
+	closedir(d);
+	return *path ? path : NULL;
+}
+
 static void teardown(struct world *w, struct gap_result *r)
 {
 	struct error err = ERROR_INIT;
-	if (r->archive)
-		assert_ok(file_remove(r->archive, &err), &err);
+	for (const char *kept = kept_file(); kept; kept = kept_file())
+		assert_ok(file_remove(kept, &err), &err);
 	gap_result_release(r);
 	db_close(w->log.db);
 	loop_release(&w->log.loop.base);
@@ -95,6 +117,7 @@ static int take_gap(struct world *w, struct gap_result *ret, struct error *err)
 				     .n_anchors = w->n_anchors,
 				     .each = each,
 				     .each_arg = w,
+				     .has_objects = w->has_objects,
 				     .anyway = w->anyway};
 	return gap_accept(&c, ret, err);
 }
@@ -216,6 +239,74 @@ static void test_audit_gap__the_new_log_goes_on_where_the_objects_are(void **sta
 	teardown(&w, &r);
 }
 
+/* Where the server is here, each object as it is now is what the new log knows, and no other is. */
+static void judge(const struct objects_log *log, const struct obj *live)
+{
+	struct error err = ERROR_INIT;
+	struct objects_verdict v;
+	CLEANUP(obj_unrefp) struct obj *other = obj_copy(live);
+	obj_set_path(other, "data.token", obj_string("YW5vdGhlcg=="));
+	assert_ok(objects_judge(log, live, &v, &err), &err);
+	assert_string_equal(v.text, "");
+	assert_ok(objects_judge(log, other, &v, &err), &err);
+	assert_int_equal(v.seq, 1);
+}
+
+static void test_audit_gap__objects_are_those_that_the_new_log_knows(void **state)
+{
+	(void)state;
+	for (int embedded = 0; embedded < 2; embedded++) {
+		struct error err = ERROR_INIT;
+		struct gap_result r;
+		struct world w;
+		CLEANUP(snapshot_freep) struct snapshot *s = NULL;
+		setup(&w, 3);
+		w.has_objects = embedded;
+		obj_unref(w.live[1]);
+		w.live[1] = meta_skeleton("v1", "Secret", "ns", "a-token");
+		obj_set_path(w.live[1], "metadata.uid", obj_string("uid-of-it"));
+		obj_set_path(w.live[1], "data.token", obj_string("c2VjcmV0"));
+		assert_ok(take_gap(&w, &r, &err), &err);
+		CLEANUP(obj_unrefp) struct obj *row = first_of(&w);
+		assert_ok(snapshot_load(w.log.db, &s, &err), &err);
+		const struct objects_log log = {
+			.db = w.log.db, .key = audit_redact_key(w.log.audit), .snapshot = s};
+		for (int i = 0; i < 2; i++) {
+			CLEANUP(obj_unrefp) struct obj *e = snapshot_find(s, meta_uid(w.live[i]));
+			assert_string_equal(obj_str(e, "kind"), meta_kind(w.live[i]));
+			assert_string_equal(obj_str(e, "name"), meta_name(w.live[i]));
+			assert_int_equal(cstr_eq(obj_str(e, "reason"), "LogOpened"), !i);
+			assert_int_equal(obj_has(e, "transitionSeq"), !i);
+			assert_int_equal(obj_has(e, "status"), !i);
+			if (embedded)
+				judge(&log, w.live[i]);
+		}
+		audit_close(w.log.audit);
+		teardown(&w, &r);
+	}
+}
+
+/* One that was damaged is part of what is accepted. */
+static void test_audit_gap__a_damaged_snapshot_is_no_hindrance(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct gap_result r, again;
+	struct world w;
+	(void)state;
+	setup(&w, 3);
+	assert_ok(take_gap(&w, &r, &err), &err);
+	assert_ok(db_exec(w.log.db, "DROP TRIGGER audit_blob_delete; DELETE FROM audit_blob", &err),
+		  &err);
+	w.anyway = true;
+	assert_ok(take_gap(&w, &again, &err), &err);
+	CLEANUP(obj_unrefp) struct obj *row = first_of(&w);
+	assert_int_equal(head_of(w.log.audit, "uid-0"),
+			 obj_i64(w.live[0], "status.transitionSeq", 0));
+	audit_close(w.log.audit);
+	gap_result_release(&again);
+	teardown(&w, &r);
+}
+
 /* Of what places remember the largest counts, in whatever order they are asked. */
 static void test_audit_gap__the_largest_that_is_remembered(void **state)
 {
@@ -333,16 +424,106 @@ static void test_audit_gap__what_fails_is_taken_back(void **state)
 	teardown(&w, &r);
 }
 
+/* The file of the old log, as far as it is there, is always the same: all of it. */
+static void assert_kept_is_whole(char hex[SHA256_HEX])
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
+	char now[SHA256_HEX];
+	const char *kept = kept_file();
+	if (!kept)
+		return;
+	assert_ok(file_read(kept, &b, &err), &err);
+	sha256_hex(strbuf_str(&b), now);
+	if (*hex)
+		assert_string_equal(now, hex);
+	memcpy(hex, now, sizeof(now));
+}
+
+static void reopen(struct world *w)
+{
+	struct error err = ERROR_INIT;
+	const struct db_config c = {.path = path_of("alm.db"), .layout = DB_LAYOUT};
+	db_close(w->log.db);
+	assert_ok(db_open(&c, &w->log.db, &err), &err);
+}
+
+/* Whatever call of the database fails, there is an error; asked again all is well at last. */
+static void test_audit_gap__no_failed_call_is_swallowed(void **state)
+{
+	(void)state;
+	for (int prepares = 0; prepares < 2; prepares++) {
+		struct gap_result r;
+		struct world w;
+		char hex[SHA256_HEX] = "";
+		int at = 1;
+		setup(&w, 3);
+		for (bool failed = true; failed; at++) {
+			struct error err = ERROR_INIT;
+			reopen(&w); /* what a failed commit came to only a new connection knows */
+			db_failing_watch(w.log.db);
+			db_failing_begin(w.log.db, at, prepares);
+			int rc = take_gap(&w, &r, &err);
+			failed = db_failing_end() >= at;
+			assert_in_range(at, 1, CALLS_MAX);
+			assert_kept_is_whole(hex);
+			if (failed && rc >= 0)
+				fail_msg("call %d is swallowed: %s", at, db_failing_sql());
+			if (failed)
+				assert_null(r.archive);
+			else if (rc < 0) /* the last call that failed was behind the commit */
+				assert_int_equal(rc, -E_REFUSED);
+		}
+		assert_true(at > 20);
+		if (r.sha256)
+			assert_string_equal(hex, r.sha256);
+		CLEANUP(obj_unrefp) struct obj *row = first_of(&w);
+		assert_true(obj_has(obj_get(row, "body"), "gap"));
+		audit_close(STEAL(w.log.audit));
+		teardown(&w, &r);
+	}
+}
+
+/* Nor is it where the old one cannot be kept: something else has the name of its file. */
+static void test_audit_gap__what_cannot_be_kept_does_not_go(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct gap_result r;
+	struct world w;
+	char kept[256];
+	int64_t rows = 0;
+	(void)state;
+	setup(&w, 3);
+	struct audit_config ac = {.db = w.log.db, .loop = &w.log.loop.base, .key_dir = dir};
+	assert_ok(audit_open(&ac, &w.log.audit, &err), &err);
+	(void)snprintf(kept, sizeof(kept), "%s/audit-%s-%d.jsonl", dir,
+		       audit_origin_tag(w.log.audit), ROWS + 1);
+	audit_close(STEAL(w.log.audit));
+	assert_int_equal(mkdir(kept, 0700), 0);
+	assert_true(take_gap(&w, &r, &err) < 0);
+	assert_null(r.archive);
+	assert_ok(db_number(w.log.db, "SELECT count(*) FROM audit", NULL, &rows, &err), &err);
+	assert_int_equal(rows, ROWS + 1);
+	assert_int_equal(rmdir(kept), 0);
+	assert_ok(take_gap(&w, &r, &err), &err);
+	assert_string_equal(r.archive, kept);
+	teardown(&w, &r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_audit_gap__there_must_be_one),
 		cmocka_unit_test(test_audit_gap__nothing_follows_on_nothing),
 		cmocka_unit_test(test_audit_gap__the_new_log_goes_on_where_the_objects_are),
+		cmocka_unit_test(test_audit_gap__objects_are_those_that_the_new_log_knows),
+		cmocka_unit_test(test_audit_gap__a_damaged_snapshot_is_no_hindrance),
 		cmocka_unit_test(test_audit_gap__the_largest_that_is_remembered),
 		cmocka_unit_test(test_audit_gap__a_foreign_note_is_told),
 		cmocka_unit_test(test_audit_gap__what_cannot_begin_changes_nothing),
 		cmocka_unit_test(test_audit_gap__what_fails_is_taken_back),
+		cmocka_unit_test(test_audit_gap__no_failed_call_is_swallowed),
+		cmocka_unit_test(test_audit_gap__what_cannot_be_kept_does_not_go),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -407,6 +407,33 @@ static void test_audit_replay__a_predecessor_that_is_gone(void **state)
 	assert_int_equal(rep.n_unchecked, 1);
 }
 
+static void counts(void *arg, int64_t at, int64_t n)
+{
+	int64_t *told = arg;
+	told[0]++;
+	assert_true(told[1] < at && at <= n);
+	told[1] = at;
+}
+
+/* A line each 1024 entries, not one an entry. */
+static void test_audit_replay__how_far_it_is_is_told_now_and_then(void **state)
+{
+	struct error err = ERROR_INIT;
+	int64_t told[2] = {0}, n = 0;
+	(void)state;
+	audit_log_fill(&l, 5000, 500);
+	assert_ok(db_number(l.db,
+			    "SELECT count(*) FROM audit WHERE type IN ('Transition', 'Decision')",
+			    NULL, &n, &err),
+		  &err);
+	memset(&rep, 0, sizeof(rep));
+	rep.last = audit_last_seq(l.audit);
+	struct verify_options o = {.progress = counts, .progress_arg = told};
+	assert_ok(replay_log(l.db, &o, &rep, &err), &err);
+	assert_true(n > 2048);
+	assert_int_equal(told[0], n / 1024);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(test_audit_replay__##name, setup, teardown)
 
 int main(void)
@@ -423,6 +450,7 @@ int main(void)
 		T(whose_status_stood_there_is_asked_of_the_log),
 		T(the_end_of_an_object_is_compared),
 		T(what_was_hidden_is_no_lie),
+		T(how_far_it_is_is_told_now_and_then),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

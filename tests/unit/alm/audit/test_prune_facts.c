@@ -83,13 +83,19 @@ static struct obj *body_of(const struct said *s)
 {
 	struct obj *b = obj_map();
 	obj_set_int(b, "number", s->number);
+	if (s->type == KEPT && s->number % 2) { /* which only the log says of itself */
+		struct obj *list = obj_list();
+		obj_append(list, obj_string("none"));
+		obj_set(b, "snapshot", list);
+		obj_set_str(b, "digests", "none");
+	}
 	if (s->type == TRANSITION) {
 		obj_set(b, "status", status(s->number));
 	} else if (s->type == WRITE && strcmp(s->reason, "Deleted") != 0) {
 		obj_set(b, "after", digest("after", s->number));
 		if (s->number % 2)
 			obj_set(b, "afterMain", digest("main", s->number));
-	} else if (s->type == KEPT && !strcmp(s->reason, "RevisionKept")) {
+	} else if (s->type == KEPT) { /* of the one that is dropped, too */
 		obj_set(b, "digest", digest("kept", s->number));
 	} else if (s->type == DIGESTS && s->number % 3) {
 		obj_set(b, "digests",
@@ -604,12 +610,54 @@ static void test_prune_facts__an_object_is_kept_as_text(void **state)
 	audit_log_close(&l);
 }
 
+/* Two that fit alone and not together are two blobs; one that fits in none is refused. */
+static void test_prune_facts__a_snapshot_of_many_blobs(void **state)
+{
+	(void)state;
+	static char text[AUDIT_BLOB_BYTES_MAX + 1];
+	open_log();
+	for (int i = 0; i < 2; i++) {
+		struct error err = ERROR_INIT;
+		struct snapshot_writer w;
+		CLEANUP(obj_unrefp) struct obj *o = obj_map(), *body = obj_map();
+		CLEANUP(snapshot_freep) struct snapshot *s = NULL;
+		memset(text, 'x', sizeof(text) - 1);
+		text[i ? sizeof(text) - 1 : sizeof(text) / 2] = '\0';
+		assert_ok(db_begin(l.db, &err), &err);
+		snapshot_begin(&w, l.audit);
+		obj_set_str(o, "status", text);
+		int n = 0;
+		for (int r = 0; n < 3 && r >= 0; n += r >= 0) {
+			obj_set(o, "uid", obj_stringf("u%d", n));
+			r = snapshot_put(&w, o, &err);
+			assert_int_equal(r, i ? -E_LIMIT : 0);
+		}
+		assert_int_equal(n, i ? 0 : 3);
+		struct error none = ERROR_INIT;
+		assert_ok(snapshot_end(&w, body, &none), &none);
+		snapshot_release(&w);
+		CLEANUP(obj_unrefp) struct obj *row = obj_map();
+		obj_set(row, "body", obj_ref(body));
+		assert_int_equal(obj_len(obj_get(body, "snapshot")), n);
+		assert_ok(snapshot_of_row(l.db, row, 1, &s, &none), &none);
+		for (int k = 0; k < 3; k++) {
+			CLEANUP(obj_unrefp) struct obj *uid = obj_stringf("u%d", k);
+			CLEANUP(obj_unrefp) struct obj *e = snapshot_find(s, obj_as_string(uid));
+			assert_int_equal(e != NULL, !i);
+		}
+		db_rollback(l.db);
+		audit_rolled_back(l.audit);
+	}
+	audit_log_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_prune_facts__the_last_words_on_each_object),
 		cmocka_unit_test(test_prune_facts__a_pruning_that_no_entry_tells_of_is_an_error),
 		cmocka_unit_test(test_prune_facts__an_object_is_kept_as_text),
+		cmocka_unit_test(test_prune_facts__a_snapshot_of_many_blobs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
