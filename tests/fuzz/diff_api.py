@@ -210,7 +210,8 @@ def neutral(text):
     text = re.sub(r'202[67]-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)', 'TIME', text)
     text = re.sub(r'10\.(0\.\d+|9\.0|9[6-9]\.\d+|1[01]\d\.\d+)\.\d+', 'ADDR', text)
     text = text.replace('https://kubernetes.default.svc.cluster.local', 'https://kubernetes.default.svc')  # as each is set up
-    return re.sub(r'(odePort"?: ?)3\d{4}', r'\g<1>30000', text)
+    text = re.sub(r'"Duplicate value: 3\d{4}"', '"Duplicate value: 30000"', text)
+    return re.sub(r'(odePort"?: ?(?:Duplicate value: )?)3\d{4}', r'\g<1>30000', text)
 
 
 def emptied(o):

@@ -7,6 +7,7 @@
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/kinds/services_ports.h"
+#include "alm/apiserver/kinds/services_traffic.h"
 #include "alm/base/strbuf.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -386,78 +387,6 @@ static void check_selector(const struct check *c)
 		check_label_map(c->e, "spec.selector", selector);
 }
 
-/* What only a balancer of load has. */
-static bool is_balancer(const struct obj *spec)
-{
-	return cstr_eq(obj_str(spec, "type"), "LoadBalancer");
-}
-
-static void check_balancer(const struct check *c)
-{
-	static const char only[] = "may only be used when `type` is 'LoadBalancer'";
-	static const char ranges[] = "spec.LoadBalancerSourceRanges"; /* sic */
-	bool balances = cstr_eq(obj_str(c->spec, "type"), "LoadBalancer");
-	const struct obj *list = new_field(c, "loadBalancerSourceRanges");
-	bool balanced = cstr_eq(obj_str(c->before, "spec.type"), "LoadBalancer");
-	if (obj_len(obj_get(c->spec, "loadBalancerSourceRanges")) && !balances &&
-	    (list || balanced))
-		check_forbidden(c->e, ranges, only);
-	for (size_t i = 0; i < obj_len(list); i++) {
-		struct str text = str_trim(obj_as_str(obj_at(list, i)));
-		check_cidr(c->e, check_at(c->e, ranges, i),
-			   arena_strndup(c->e->arena, text.ptr, text.len), false);
-	}
-	if (!balances && new_field(c, "allocateLoadBalancerNodePorts"))
-		check_forbidden(c->e, "spec.allocateLoadBalancerNodePorts", only);
-}
-
-/* Of an update it is told twice, in front of the rest and after it; that it changed only in front. */
-static void check_balancer_class(const struct check *c, const struct obj *before)
-{
-	static const char path[] = "spec.loadBalancerClass";
-	const struct obj *is = obj_get(c->spec, "loadBalancerClass"), *was = obj_path(before, path);
-	bool balances = is_balancer(c->spec);
-	size_t from = c->e->n;
-	if (balances && before && is_balancer(obj_get(before, "spec")) &&
-	    (!is != !was || (is && !obj_equal(is, was))))
-		check_invalid(c->e, path, is, "may not change once set");
-	if (balances && is)
-		check_qualified(c->e, path, check_text(c->spec, "loadBalancerClass"));
-	else if (is)
-		check_forbidden(c->e, path, "may only be used when `type` is 'LoadBalancer'");
-	check_said_since(c->e, from, is);
-}
-
-static void check_traffic(const struct check *c)
-{
-	static const char *const traffic[] = {"Cluster", "Local", NULL};
-	static const char *const spread[] = {"PreferClose", "PreferSameZone", "PreferSameNode",
-					     NULL};
-	const char *external = obj_str(c->spec, "externalTrafficPolicy");
-	const struct obj *port = new_field(c, "healthCheckNodePort");
-	bool balances = cstr_eq(obj_str(c->spec, "type"), "LoadBalancer");
-	bool reached =
-		services_has_node_ports(c->o) || (cstr_eq(obj_str(c->spec, "type"), "ClusterIP") &&
-						  obj_len(obj_get(c->spec, "externalIPs")));
-	if (external && !reached)
-		check_invalid_text(c->e, "spec.externalTrafficPolicy", external,
-				   "may only be set for externally-accessible services");
-	else
-		check_supported(c, "spec.externalTrafficPolicy", external, traffic);
-	if (port && !(balances && cstr_eq(external, "Local")))
-		check_invalid(c->e, "spec.healthCheckNodePort", port,
-			      "may only be set when `type` is 'LoadBalancer' and "
-			      "`externalTrafficPolicy` is 'Local'");
-	int64_t n = 1;
-	if (port && balances && obj_as_i64(port, &n) && !is_port(n))
-		check_invalid(c->e, "spec.healthCheckNodePort", port, RANGE_TEXT);
-	check_supported(c, "spec.internalTrafficPolicy", obj_str(c->spec, "internalTrafficPolicy"),
-			traffic);
-	if (new_field(c, "trafficDistribution"))
-		check_supported(c, "spec.trafficDistribution",
-				check_text(c->spec, "trafficDistribution"), spread);
-}
-
 /* What has to be given to it; without that, nothing else is judged. */
 static bool is_given(const struct check *c)
 {
@@ -485,15 +414,18 @@ void services_validate(const struct store_table *services, const struct obj *o,
 		return;
 	}
 	check_kept_address(&c);
-	if (before)
-		check_balancer_class(&c, before);
+	if (before) {
+		services_check_class(e, o, before);
+		services_check_health_kept(e, o, before);
+	}
 	check_ports(&c);
 	check_selector(&c);
 	check_supported(&c, "spec.sessionAffinity", obj_str(c.spec, "sessionAffinity"), affinities);
+	services_check_affinity(e, o);
 	check_external_ips(&c);
 	check_supported(&c, "spec.type", obj_str(c.spec, "type"), types);
 	check_port_pairs(&c);
-	check_balancer(&c);
-	check_balancer_class(&c, NULL);
-	check_traffic(&c);
+	services_check_balancer(e, o, before);
+	services_check_class(e, o, NULL);
+	services_check_traffic(e, o, before);
 }

@@ -8,9 +8,21 @@
 
 #define IP "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 
+#define CLIENT(seconds)                                                                       \
+	"{\"spec\":{\"type\":\"ClusterIP\",\"clusterIP\":\"None\",\"clusterIPs\":[\"None\"]," \
+	"\"sessionAffinity\":\"ClientIP\",\"sessionAffinityConfig\":{\"clientIP\":{"          \
+	"\"timeoutSeconds\":" seconds "}}}}"
+#define TIMEOUT(seconds)                                                              \
+	"spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: " seconds \
+	": must be greater than 0 and less than 86400"
+
 static const struct {
 	const char *json, *want;
 } rows[] = {
+	{CLIENT("0"), TIMEOUT("0")},
+	{CLIENT("1"), ""},
+	{CLIENT("86400"), ""},
+	{CLIENT("86401"), TIMEOUT("86401")},
 	{"{\"spec\":{\"type\":\"ClusterIP\",\"clusterIP\":\"x\",\"clusterIPs\":[\"x\"],"
 	 "\"loadBalancerClass\":\"a\"}}",
 	 "spec.clusterIPs[0]: Invalid value: \"x\": " IP},

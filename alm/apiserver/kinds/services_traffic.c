@@ -1,0 +1,131 @@
+/* services_traffic: see services_traffic.h; the texts are a real 1.36's. */
+#include "alm/apiserver/kinds/services_traffic.h"
+
+#include "alm/apiserver/kinds/address_check.h"
+#include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/services.h"
+
+#define RANGE_TEXT           "must be between 1 and 65535, inclusive"
+#define AFFINITY_SECONDS_MAX 86400
+
+static void check_supported(struct field_errors *e, const char *path, const char *value,
+			    const char *const *all)
+{
+	if (value)
+		field_errors_one_of(e, path, value, all);
+}
+
+/* Is it there, and was it not before? What was is left behind where the type changes. */
+static const struct obj *new_field(const struct obj *o, const struct obj *before, const char *field)
+{
+	const struct obj *is = obj_get(obj_get(o, "spec"), field);
+	const struct obj *was = obj_get(obj_get(before, "spec"), field);
+	return is && (!was || !obj_equal(is, was)) ? is : NULL;
+}
+
+static bool is_port(int64_t v)
+{
+	return v >= 1 && v <= 65535;
+}
+
+/* What only a balancer of load has. */
+static bool is_balancer(const struct obj *spec)
+{
+	return cstr_eq(obj_str(spec, "type"), "LoadBalancer");
+}
+
+void services_check_balancer(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	const struct obj *spec = obj_get(o, "spec");
+	static const char only[] = "may only be used when `type` is 'LoadBalancer'";
+	static const char ranges[] = "spec.LoadBalancerSourceRanges"; /* sic */
+	bool balances = cstr_eq(obj_str(spec, "type"), "LoadBalancer");
+	const struct obj *list = new_field(o, before, "loadBalancerSourceRanges");
+	bool balanced = cstr_eq(obj_str(before, "spec.type"), "LoadBalancer");
+	if (obj_len(obj_get(spec, "loadBalancerSourceRanges")) && !balances && (list || balanced))
+		check_forbidden(e, ranges, only);
+	for (size_t i = 0; i < obj_len(list); i++) {
+		struct str text = str_trim(obj_as_str(obj_at(list, i)));
+		check_cidr(e, check_at(e, ranges, i), arena_strndup(e->arena, text.ptr, text.len),
+			   false);
+	}
+	if (!balances && new_field(o, before, "allocateLoadBalancerNodePorts"))
+		check_forbidden(e, "spec.allocateLoadBalancerNodePorts", only);
+}
+
+void services_check_class(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	const struct obj *spec = obj_get(o, "spec");
+	static const char path[] = "spec.loadBalancerClass";
+	const struct obj *is = obj_get(spec, "loadBalancerClass"), *was = obj_path(before, path);
+	bool balances = is_balancer(spec);
+	size_t from = e->n;
+	if (balances && before && is_balancer(obj_get(before, "spec")) &&
+	    (!is != !was || (is && !obj_equal(is, was))))
+		check_invalid(e, path, is, "may not change once set");
+	if (balances && is)
+		check_qualified(e, path, check_text(spec, "loadBalancerClass"));
+	else if (is)
+		check_forbidden(e, path, "may only be used when `type` is 'LoadBalancer'");
+	check_said_since(e, from, is);
+}
+
+void services_check_traffic(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	const struct obj *spec = obj_get(o, "spec");
+	static const char *const traffic[] = {"Cluster", "Local", NULL};
+	static const char *const spread[] = {"PreferClose", "PreferSameZone", "PreferSameNode",
+					     NULL};
+	const char *external = obj_str(spec, "externalTrafficPolicy");
+	const struct obj *port = new_field(o, before, "healthCheckNodePort");
+	bool balances = cstr_eq(obj_str(spec, "type"), "LoadBalancer");
+	bool reached = services_has_node_ports(o) || (cstr_eq(obj_str(spec, "type"), "ClusterIP") &&
+						      obj_len(obj_get(spec, "externalIPs")));
+	if (external && !reached)
+		check_invalid_text(e, "spec.externalTrafficPolicy", external,
+				   "may only be set for externally-accessible services");
+	else
+		check_supported(e, "spec.externalTrafficPolicy", external, traffic);
+	if (port && !(balances && cstr_eq(external, "Local")))
+		check_invalid(e, "spec.healthCheckNodePort", port,
+			      "may only be set when `type` is 'LoadBalancer' and "
+			      "`externalTrafficPolicy` is 'Local'");
+	int64_t n = 1;
+	if (port && balances && obj_as_i64(port, &n) && !is_port(n))
+		check_invalid(e, "spec.healthCheckNodePort", port, RANGE_TEXT);
+	check_supported(e, "spec.internalTrafficPolicy", obj_str(spec, "internalTrafficPolicy"),
+			traffic);
+	if (new_field(o, before, "trafficDistribution"))
+		check_supported(e, "spec.trafficDistribution",
+				check_text(spec, "trafficDistribution"), spread);
+}
+
+void services_check_affinity(struct field_errors *e, const struct obj *o)
+{
+	static const char path[] = "spec.sessionAffinityConfig.clientIP.timeoutSeconds";
+	const struct obj *seconds = obj_path(o, path);
+	int64_t n = 1;
+	if (!cstr_eq(obj_str(o, "spec.sessionAffinity"), "ClientIP"))
+		return;
+	if (!obj_as_i64(seconds, &n) || (n > 0 && n <= AFFINITY_SECONDS_MAX))
+		return;
+	check_invalid(e, path, seconds, "must be greater than 0 and less than 86400"); /* sic */
+	check_said_of(e, seconds);
+}
+
+static bool is_asked_for_health(const struct obj *o)
+{
+	return is_balancer(obj_get(o, "spec")) &&
+	       cstr_eq(obj_str(o, "spec.externalTrafficPolicy"), "Local");
+}
+
+void services_check_health_kept(struct field_errors *e, const struct obj *o,
+				const struct obj *before)
+{
+	static const char path[] = "spec.healthCheckNodePort";
+	int64_t is = 0, was = 0;
+	obj_as_i64(obj_path(o, path), &is);
+	obj_as_i64(obj_path(before, path), &was);
+	if (is != was && was != 0 && is_asked_for_health(o) && is_asked_for_health(before))
+		check_forbidden(e, path, "field is immutable");
+}
