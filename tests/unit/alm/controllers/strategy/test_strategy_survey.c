@@ -190,6 +190,35 @@ static void test_strategy_survey__whose_it_is(void **state)
 			check_survey(a, b);
 }
 
+/* Of as many as a person reads; the message names them all. */
+static void test_strategy_survey__steps_for_a_few(void **state)
+{
+	enum { MANY = 22 };
+	(void)state;
+	for (size_t n = 18; n <= MANY; n++) {
+		struct world w;
+		struct unit_entry many[MANY];
+		begin(&w, 0, 0);
+		for (size_t i = 0; i < n; i++) {
+			const char *name = arena_fmt(w.f.a, "m%02zu", i);
+			many[i] = (struct unit_entry){
+				.object = view_fake_obj(&w.f, json_of(&w, name, OURS)),
+				.live = view_fake_obj(&w.f, json_of(&w, name, THEIRS)),
+				.kind = "ConfigMap",
+				.name = name,
+				.ns = "n",
+				.resource = &config_maps};
+		}
+		w.install.entries = many;
+		w.install.n = n;
+		assert_int_equal(strategy_survey(&w.s), ENDED);
+		assert_int_equal(obj_len(w.s.steps), n < 20 ? n : 20);
+		for (size_t i = 0; i < n; i++)
+			assert_non_null(strstr(w.s.message, many[i].name));
+		view_fake_release(&w.f);
+	}
+}
+
 /* --- is its kind served --- */
 
 static const char crd[] =
@@ -276,6 +305,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_strategy_survey__whose_it_is),
+		cmocka_unit_test(test_strategy_survey__steps_for_a_few),
 		cmocka_unit_test(test_strategy_survey__a_kind_that_nobody_serves),
 		cmocka_unit_test(test_strategy_survey__nothing_is_decided_before_all_is_known),
 	};
