@@ -137,6 +137,90 @@ static void test_helm_release__a_failed_try_of_ours_leaves_helms(void **state)
 	assert_null(r.manifest);
 }
 
+/* --- whatever records there are --- */
+
+enum { REVISIONS = 3, STATUSES = 8 };
+
+static const struct {
+	const char *name;
+	int tells; /* 2: it runs; 1: some of it may; 0: nothing does */
+} statuses[STATUSES] = {{"deployed", 2},        {"failed", 1},           {"pending-install", 1},
+			{"pending-upgrade", 1}, {"pending-rollback", 1}, {"superseded", 0},
+			{"uninstalled", 0},     {"uninstalling", 0}};
+
+static struct obj *made[REVISIONS][STATUSES][2];
+
+/* Each revision is one of these, or absent. */
+struct one {
+	size_t status;
+	bool ours, there;
+};
+
+static struct one one_of(size_t n)
+{
+	return (struct one){n % STATUSES, n / STATUSES % 2, n < STATUSES * 2};
+}
+
+static void check_release(const struct one *list, const size_t *order)
+{
+	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 20);
+	CLEANUP(obj_unrefp) struct obj *said = obj_list();
+	struct obj *one = obj_map(), *items = obj_list();
+	struct helm_release r;
+	struct error err = ERROR_INIT;
+	const struct one *newest = NULL, *runs = NULL;
+	int64_t revision = 0, running = 0;
+	for (size_t i = 0; i < REVISIONS; i++)
+		if (list[order[i]].there)
+			obj_append(items, obj_ref(made[order[i]][list[order[i]].status]
+						      [list[order[i]].ours]));
+	obj_set_path(one, "value.items", items);
+	obj_append(said, one);
+	for (int tells = 2; tells > 0 && !runs; tells--)
+		for (size_t i = REVISIONS; i-- > 0 && !runs;)
+			if (list[i].there && statuses[list[i].status].tells == tells) {
+				runs = &list[i];
+				running = (int64_t)i + 1;
+			}
+	for (size_t i = REVISIONS; i-- > 0 && !newest;)
+		if (list[i].there) {
+			newest = &list[i];
+			revision = (int64_t)i + 1;
+		}
+	bool helms = runs && !runs->ours;
+	assert_ok(helm_release_read(said, a, &r, &err), &err);
+	assert_int_equal(r.revision, revision);
+	assert_int_equal(r.is_ours, newest && newest->ours);
+	assert_string_equal(r.status, newest ? statuses[newest->status].name : "");
+	assert_int_equal(r.changed_ns, newest ? 7 * NS_PER_S : 0);
+	assert_int_equal(r.runs, helms ? running : 0);
+	assert_null(r.unreadable);
+	assert_int_equal(r.manifest != NULL, helms);
+	if (!helms)
+		return;
+	assert_string_equal(r.manifest, arena_fmt(a, "# r%lld\n", (long long)running));
+	assert_string_equal(r.chart, "web");
+	assert_string_equal(obj_str(r.config, "color"), "blue");
+}
+
+/* The answer goes by revisions and statuses, not by the order in which a server lists them. */
+static void test_helm_release__of_any_records(void **state)
+{
+	static const size_t orders[][REVISIONS] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
+	enum { ONES = STATUSES * 2 + 1 };
+	(void)state;
+	for (size_t i = 0; i < REVISIONS; i++)
+		for (size_t k = 0; k < STATUSES * 2; k++)
+			made[i][k / 2][k % 2] = obj_keep(
+				arena, record((int64_t)i + 1, statuses[k / 2].name, k % 2));
+	for (size_t n = 0; n < (size_t)ONES * ONES * ONES; n++) {
+		const struct one list[REVISIONS] = {one_of(n % ONES), one_of(n / ONES % ONES),
+						    one_of(n / ONES / ONES)};
+		check_release(list, orders[n % ARRAY_LEN(orders)]);
+		check_release(list, orders[(n + 1) % ARRAY_LEN(orders)]);
+	}
+}
+
 static void test_helm_release__fields_of_helm_become_ours(void **state)
 {
 	(void)state;
@@ -203,6 +287,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_helm_release__none),
 		cmocka_unit_test(test_helm_release__what_runs_is_the_deployed_one),
+		cmocka_unit_test(test_helm_release__of_any_records),
 		cmocka_unit_test(test_helm_release__a_failed_try_of_ours_leaves_helms),
 		cmocka_unit_test(test_helm_release__fields_of_helm_become_ours),
 		cmocka_unit_test(test_helm_release__leftovers),
