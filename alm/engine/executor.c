@@ -227,6 +227,13 @@ static void start_runs(void *arg)
 	}
 }
 
+void run_await_commit(struct executor_run *r)
+{
+	TAILQ_REMOVE(&r->x->running, r, link);
+	TAILQ_INSERT_TAIL(&r->x->appended, r, link);
+	loop_post(r->x->c.loop, &r->x->started);
+}
+
 /* --- the run --- */
 
 static void finish(struct executor_run *r)

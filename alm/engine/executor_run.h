@@ -92,6 +92,8 @@ const char *run_hide_text(struct executor_run *r, const char *text);
 /* An outcome for the next reconcile, its error hidden. */
 void run_put(struct executor_run *r, const char *id, const struct error *err, struct str bytes,
 	     struct obj *value);
+/* Its entries are in a commit that the server is at: it goes on behind that, or fails with it. */
+void run_await_commit(struct executor_run *r);
 struct step_call *call_new(struct executor_run *r, struct action *a);
 void call_done(struct step_call *c); /* the run goes on */
 

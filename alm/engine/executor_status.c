@@ -380,9 +380,17 @@ static void looked(void *arg, const struct client_reply *reply)
 	if (rc < 0) {
 		r->err = err;
 		r->failed = true;
-	} else if (r->status) {
-		write_status(r);
 	}
+	r->looks = false;
+	if (rc >= 0 && db_in_transaction(r->x->c.db)) {
+		r->starting++; /* it does not end here */
+		call_done(c);
+		r->starting--;
+		run_await_commit(r);
+		return;
+	}
+	if (rc >= 0 && r->status)
+		write_status(r);
 	call_done(c);
 }
 

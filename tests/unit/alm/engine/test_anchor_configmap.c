@@ -230,6 +230,8 @@ static void test_anchor_configmap__was_written_by_somebody_else(void **state)
 		assert_int_equal(f.t->failing, rows[i].failing);
 		assert_int_equal(f.t->refused, rows[i].is_refused);
 		assert_int_equal(audit_read_only(f.w.audit) != NULL, rows[i].is_refused);
+		if (rows[i].is_refused) /* and by what */
+			assert_non_null(strstr(audit_read_only(f.w.audit), f.t->target));
 		assert_int_equal(f.t->size, 0);
 		if (rows[i].status == 200 && !rows[i].is_refused) { /* the next is over that */
 			answer(&f, "PUT", WRITTEN, 200, HAS("10", ""));

@@ -6,6 +6,7 @@
 
 #include "alm/audit/audit.h"
 #include "alm/base/clock.h"
+#include "alm/io/db.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/work_fixture.h"
@@ -243,6 +244,69 @@ static void test_executor_restore__one_ahead_of_the_log(void **state)
 	}
 }
 
+struct commit {
+	struct fixture *f;
+	bool fails;
+};
+
+static void end_commit(void *arg)
+{
+	const struct commit *c = arg;
+	struct error err = ERROR_INIT;
+	assert_true(db_in_transaction(c->f->w.db)); /* nobody else has ended it */
+	if (c->fails) {
+		db_rollback(c->f->w.db);
+		audit_rolled_back(c->f->w.audit);
+		return;
+	}
+	assert_ok(db_commit(c->f->w.db, &err), &err);
+	audit_committed(c->f->w.audit);
+}
+
+/* The answer of a look comes while the server is at its commit: what is put back has its entry in that, and is written
+ * behind it, or not at all. */
+static void test_executor_restore__a_look_is_no_end_of_the_servers_commit(void **state)
+{
+	(void)state;
+	for (int fails = 0; fails < 2; fails++) {
+		struct fixture f;
+		struct plan p;
+		struct commit commit = {&f, fails};
+		struct task ends = {.fn = end_commit, .arg = &commit};
+		struct error err = ERROR_INIT;
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
+		setup(&f, true);
+		write_next(&f, 1, "", "p1");
+		write_next(&f, 2, "p1", "p2");
+		write_next(&f, 3, "p2", "p3");
+		work_fixture_plan(&p);
+		struct obj *status = obj_map();
+		obj_set_str(status, "phase", "p4");
+		plan_status(&p, obj_keep(p.a, object("u", 1, "p1")), status, "Moved", "m");
+		CLEANUP(obj_unrefp) struct obj *live = object("u", 1, "px");
+		CLEANUP(xfreep) char *text = json_text(live);
+		fake_stream(f.w.transport, "GET", MAPS "/c", 200, text);
+		work_fixture_run(&f.w, &p);
+		assert_int_equal(f.w.n_done, 0);
+		assert_ok(db_begin(f.w.db, &err), &err);
+		if (!fails) {
+			answer(&f, "PUT", STATUS, object("u", 4, "p3"));
+			fake_answer(f.w.transport, "POST", EVENTS, 201, "{}");
+		}
+		loop_post(f.w.loop, &ends); /* after the answer, which comes at once */
+		fake_end(f.w.transport, false);
+		loop_fake_settle(f.w.loop);
+		assert_int_equal(f.w.n_done, 1);
+		assert_int_equal(f.w.code, fails ? E_UNAVAILABLE : 0);
+		assert_int_equal(fake_unused(f.w.transport), 0);
+		check_put(&f, fails ? 3 : 4, "p3");
+		assert_string_equal(told(&f, &b), fails ? "Moved1 Moved2 Moved3"
+							: "Moved1 Moved2 Moved3 StatusEdited "
+							  "StatusRegressed4");
+		work_fixture_drop(&f.w);
+	}
+}
+
 /* Somebody's status of the right number, put back with the next one. */
 static void restore(struct fixture *f, int64_t seq)
 {
@@ -318,6 +382,7 @@ int main(void)
 		cmocka_unit_test(test_executor_restore__a_lost_one_is_repeated),
 		cmocka_unit_test(test_executor_restore__an_old_view_is_looked_up),
 		cmocka_unit_test(test_executor_restore__one_ahead_of_the_log),
+		cmocka_unit_test(test_executor_restore__a_look_is_no_end_of_the_servers_commit),
 		cmocka_unit_test(test_executor_restore__one_that_is_edited_again_and_again),
 		cmocka_unit_test(test_executor_restore__what_a_schema_prunes_is_said_once),
 	};
