@@ -203,6 +203,7 @@ static void pod_late(struct mutation *m)
 		obj_set_path(m->after, "status.qosClass", obj_ref(quality)); /* given once */
 	if (m->head || m->whole)
 		return;
+	admit_notes_late(m);
 	obj_set_path(m->after, "status.phase", obj_string("Pending"));
 	obj_set_path(m->after, "status.qosClass", obj_string(pod_quality(m->after)));
 	if (obj_len(obj_path(m->after, "spec.schedulingGates")))
@@ -232,6 +233,22 @@ static void tell_quality(struct field_errors *e, const char *path, const char *i
 		field_errors_swap(e, at, n, e->n);
 }
 
+/* Of an update without what is said of a text that stood in the same field before. */
+static void check_anew(const struct mutation *m,
+		       void (*check)(const struct obj *o, struct field_errors *e),
+		       struct field_errors *e)
+{
+	struct field_errors was;
+	size_t from = e->n;
+	check(m->after, e);
+	if (!m->head || e->n == from)
+		return;
+	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_REQUEST_BYTES_MAX);
+	field_errors_init(&was, a);
+	check(m->before, &was);
+	check_forgive(e, from, &was);
+}
+
 /* Subresources (binding, ephemeralcontainers) and the server's own writers change more of it. */
 static void pod_validate(struct mutation *m, struct field_errors *e)
 {
@@ -239,6 +256,7 @@ static void pod_validate(struct mutation *m, struct field_errors *e)
 	const char *was = obj_str(m->before, quality);
 	if (!m->head && obj_len(obj_path(m->after, "spec.ephemeralContainers")))
 		check_forbidden(e, "spec.ephemeralContainers", "cannot be set on create");
+	admit_notes_validate(m, e);
 	if (m->head && spec_changes(m) && !m->whole && !*m->r->subresource)
 		pod_kept(e, m->after, m->before);
 	if (m->is_status && was && !cstr_eq(was, obj_str(m->after, quality)))
@@ -267,22 +285,6 @@ static void policy_late(struct mutation *m)
 		return;
 	obj_set_path(m->after, "status.observedGeneration", obj_int(meta_generation(m->after)));
 	obj_set_path(m->after, "status.typeChecking", obj_map());
-}
-
-/* Of an update without what is said of a text that stood in the same field before. */
-static void check_anew(const struct mutation *m,
-		       void (*check)(const struct obj *o, struct field_errors *e),
-		       struct field_errors *e)
-{
-	struct field_errors was;
-	size_t from = e->n;
-	check(m->after, e);
-	if (!m->head || e->n == from)
-		return;
-	CLEANUP(arena_freep) struct arena *a = arena_new(ARENA_REQUEST_BYTES_MAX);
-	field_errors_init(&was, a);
-	check(m->before, &was);
-	check_forgive(e, from, &was);
 }
 
 static void policy_validate(struct mutation *m, struct field_errors *e)

@@ -41,4 +41,9 @@ void admit_device_validate(struct mutation *m, struct field_errors *e);
 /* Of a Pod that its node leaves in time (DefaultTolerationSeconds); of others nothing. Before webhooks are asked. */
 void admit_tolerations(struct mutation *m);
 
+/* --- admit_notes.c: what the annotations of a Pod mean --- */
+/* A new one's profiles of AppArmor get their fields. */
+void admit_notes_late(struct mutation *m);
+void admit_notes_validate(struct mutation *m, struct field_errors *e);
+
 #endif

@@ -13,6 +13,7 @@
 #include "alm/apiserver/status.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/schema/api_same.h"
 
 #define REVISION_SHOWN_MAX 4096
 
@@ -211,11 +212,33 @@ static void bump_generation(struct mutation *m)
 	obj_set_path(m->after, "metadata.generation", obj_int(meta_generation(m->before) + 1));
 }
 
+/* All but what the server writes. */
+static struct obj *without_meta(const struct mutation *m, const struct obj *o)
+{
+	struct obj *rest = obj_copy_shallow(o);
+	obj_del(rest, "metadata");
+	if (m->kind->flags & KIND_STATUS)
+		obj_del(rest, "status");
+	return rest;
+}
+
+/* An amount that is written otherwise is the same. */
+static bool is_same_spec(const struct mutation *m)
+{
+	const char *api_version = kind_api_version(m->kind, m->r->arena);
+	const struct api_type *t = api_type_of_kind(api_version, m->kind->kind);
+	if (m->kind->flags & KIND_CUSTOM || !t)
+		return false;
+	CLEANUP(obj_unrefp) struct obj *is = without_meta(m, m->after);
+	CLEANUP(obj_unrefp) struct obj *was = without_meta(m, m->before);
+	return api_same(t, is, was);
+}
+
 /* What only asked for features that are off is no change. */
 static void settle_generation(struct mutation *m)
 {
 	if (!m->is_status && meta_generation(m->after) != meta_generation(m->before) &&
-	    !object_meta_spec_changed(m->kind, m->before, m->after))
+	    (!object_meta_spec_changed(m->kind, m->before, m->after) || is_same_spec(m)))
 		obj_set_path(m->after, "metadata.generation", obj_int(meta_generation(m->before)));
 }
 

@@ -14,6 +14,7 @@
 #include "alm/apiserver/kinds/network_check.h"
 #include "alm/apiserver/kinds/node_check.h"
 #include "alm/apiserver/kinds/pod_check.h"
+#include "alm/apiserver/kinds/pod_notes.h"
 #include "alm/apiserver/kinds/pod_parts.h"
 #include "alm/apiserver/kinds/request_check.h"
 #include "alm/apiserver/kinds/resource_quota.h"
@@ -58,6 +59,8 @@ static void namespace_spec(struct field_errors *e, const struct obj *o)
 static void pod(struct field_errors *e, const struct obj *o)
 {
 	static const char *const lists[] = {"spec.containers", "spec.initContainers"};
+	pod_notes_check(e, "metadata.annotations", obj_path(o, "metadata.annotations"),
+			obj_get(o, "spec"));
 	check_pod_spec(e, "spec", obj_get(o, "spec"), NULL);
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
 		const struct obj *list = obj_path(o, lists[k]);

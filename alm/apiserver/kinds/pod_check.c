@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/pod_notes.h"
 #include "alm/apiserver/kinds/pod_parts.h"
 #include "alm/apiserver/kinds/pod_place.h"
 #include "alm/apiserver/kinds/pod_probe.h"
@@ -278,18 +279,6 @@ static void check_ports_alike(struct field_errors *e, const char *path, const st
 	}
 }
 
-/* As the limits of a container are. */
-static void check_overhead(struct field_errors *e, const char *path, const struct obj *amounts)
-{
-	CLEANUP(obj_unrefp) struct obj *o = obj_map();
-	size_t from = e->n;
-	if (!amounts)
-		return;
-	obj_set(o, "limits", obj_ref(amounts));
-	pod_check_resources(e, path, o, NULL, false);
-	check_said_since(e, from, amounts);
-}
-
 /* Names in lower case that may have an underscore in front of each part, and in it. */
 static bool is_search(struct str s)
 {
@@ -364,7 +353,7 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 	rule_check_part(e, "names", path, spec);
 	check_aliases(e, path, obj_get(spec, "hostAliases"));
 	rule_check_part(e, "last", path, spec);
-	check_overhead(e, check_below(e, path, "overhead"), obj_get(spec, "overhead"));
+	pod_check_overhead(e, check_below(e, path, "overhead"), obj_get(spec, "overhead"));
 	pod_check_system(e, path, spec);
 	pod_check_files(e, path, spec);
 }
@@ -476,11 +465,13 @@ void check_pod_spec(struct field_errors *e, const char *path, const struct obj *
 
 void check_template_meta(struct field_errors *e, const char *path, const struct obj *t)
 {
+	const struct obj *meta = obj_get(t, "metadata"), *notes = obj_get(meta, "annotations");
+	const char *at = check_below(e, path, "annotations");
 	size_t from = e->n;
-	check_label_map(e, check_below(e, path, "labels"), obj_path(t, "metadata.labels"));
-	object_meta_check_annotations(obj_path(t, "metadata.annotations"),
-				      check_below(e, path, "annotations"), e);
-	check_said_since(e, from, obj_get(t, "metadata"));
+	check_label_map(e, check_below(e, path, "labels"), obj_get(meta, "labels"));
+	object_meta_check_annotations(notes, at, e);
+	pod_notes_check(e, at, notes, obj_get(t, "spec"));
+	check_said_since(e, from, meta);
 }
 
 void check_pod_template(struct field_errors *e, const char *path, const struct obj *t,
@@ -489,6 +480,8 @@ void check_pod_template(struct field_errors *e, const char *path, const struct o
 	const struct obj *later = obj_path(t, "spec.ephemeralContainers");
 	check_template_meta(e, path, t);
 	check_pod_spec(e, check_below(e, path, "spec"), obj_get(t, "spec"), claims);
+	pod_notes_match(e, check_below(e, path, "spec"), obj_path(t, "metadata.annotations"),
+			obj_get(t, "spec"));
 	if (obj_len(later)) {
 		check_forbidden(e, check_below(e, path, "spec.ephemeralContainers"),
 				"ephemeral containers not allowed in pod template");

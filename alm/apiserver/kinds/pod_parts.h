@@ -36,6 +36,8 @@ void pod_check_claim_names(struct field_errors *e, const char *path, const struc
 /* What is asked for; claims: of devices, the Pod's. pod: it is of the Pod as a whole. */
 void pod_check_resources(struct field_errors *e, const char *path, const struct obj *resources,
 			 const struct obj *claims, bool pod);
+/* What the Pod takes besides its containers, as the limits of one are. */
+void pod_check_overhead(struct field_errors *e, const char *path, const struct obj *amounts);
 /* spec.resources of a Pod, and that what its containers ask for is in it. */
 void pod_check_whole(struct field_errors *e, const char *path, const struct obj *spec);
 /* What processes, users and the name have of the host. */

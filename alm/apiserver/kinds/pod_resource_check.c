@@ -93,6 +93,17 @@ void pod_check_resources(struct field_errors *e, const char *path, const struct 
 			      claims);
 }
 
+void pod_check_overhead(struct field_errors *e, const char *path, const struct obj *amounts)
+{
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	size_t from = e->n;
+	if (!amounts)
+		return;
+	obj_set(o, "limits", obj_ref(amounts));
+	pod_check_resources(e, path, o, NULL, false);
+	check_said_since(e, from, amounts);
+}
+
 static bool amount_of(const struct obj *list, const char *name, struct quantity *ret)
 {
 	const char *text = obj_as_string(obj_get(list, name));

@@ -167,6 +167,20 @@ static void drop_all(struct obj *spec, const struct obj *before, const char *con
 		drop(spec, before, *keys);
 }
 
+/* Of what was given to it ports are kept only where they are given. */
+static bool is_given_ports(const struct obj *o)
+{
+	return is_type(o, "NodePort") ||
+	       (is_type(o, "LoadBalancer") &&
+		obj_flag(obj_get(o, "spec"), "allocateLoadBalancerNodePorts", true));
+}
+
+static bool is_asked_for_health(const struct obj *o)
+{
+	return is_type(o, "LoadBalancer") &&
+	       cstr_eq(obj_str(o, "spec.externalTrafficPolicy"), "Local");
+}
+
 static void follow(struct obj *o, struct obj *spec, const struct obj *before)
 {
 	static const char *const of_address[] = {
@@ -174,7 +188,7 @@ static void follow(struct obj *o, struct obj *spec, const struct obj *before)
 		NULL};
 	static const char *const of_ports[] = {"externalTrafficPolicy", NULL};
 	static const char *const of_balancer[] = {"allocateLoadBalancerNodePorts",
-						  "loadBalancerClass", "healthCheckNodePort", NULL};
+						  "loadBalancerClass", NULL};
 	const struct obj *old = obj_get(before, "spec");
 	const char *ip = obj_str(spec, "clusterIP");
 	if (services_has_address(before) && is_type(o, "ExternalName"))
@@ -191,7 +205,7 @@ static void follow(struct obj *o, struct obj *spec, const struct obj *before)
 		take(spec, old, "ipFamilies");
 		take(spec, old, "ipFamilyPolicy");
 	}
-	if (services_has_node_ports(before) && services_has_node_ports(o))
+	if (is_given_ports(before) && is_given_ports(o))
 		services_ports_keep(spec, old);
 	if (services_has_node_ports(before) && !services_has_node_ports(o)) {
 		services_ports_drop(spec, old);
@@ -199,8 +213,10 @@ static void follow(struct obj *o, struct obj *spec, const struct obj *before)
 	}
 	if (is_type(before, "LoadBalancer") && !is_type(o, "LoadBalancer"))
 		drop_all(spec, old, of_balancer);
-	else if (is_type(o, "LoadBalancer"))
+	if (is_asked_for_health(before) && is_asked_for_health(o))
 		take(spec, old, "healthCheckNodePort");
+	else if (is_asked_for_health(before))
+		drop(spec, old, "healthCheckNodePort");
 }
 
 void services_allocate(const struct store_table *services, struct obj *o, const struct obj *before)

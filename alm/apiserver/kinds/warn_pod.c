@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/pod_notes.h"
 #include "alm/apiserver/kinds/warn_parts.h"
 #include "alm/base/arena.h"
 #include "alm/obj/meta.h"
@@ -197,6 +198,32 @@ static void warn_of_amounts(struct field_errors *w, const char *path, const stru
 				 obj_get(obj_get(c, "resources"), lists[k % 2]), of_bytes[k / 2]);
 }
 
+static const char seccomp_field[] =
+	"non-functional in v1.27+; use the \"seccompProfile\" field instead";
+
+static void warn_of_note(const struct told *t, const char *key, const char *why)
+{
+	warn_add(t->w, arena_fmt(t->w->arena, "%smetadata.annotations[%s]", t->prefix, key), why);
+}
+
+/* Profiles that annotations say and fields do not. Of AppArmor a Pod is told when it gets the field. */
+static void warn_of_profiles(const struct told *t, const struct obj *c)
+{
+	const char *name = check_text(c, "name");
+	const char *seccomp = arena_fmt(t->w->arena, POD_NOTE_SECCOMP "%s", name);
+	const char *armor = arena_fmt(t->w->arena, POD_NOTE_APPARMOR "%s", name);
+	if (!obj_len(t->meta))
+		return;
+	if (obj_has(t->meta, seccomp) && !obj_path(c, "securityContext.seccompProfile"))
+		warn_of_note(t, seccomp, seccomp_field);
+	if (*t->prefix && obj_has(t->meta, armor) &&
+	    !obj_path(c, "securityContext.appArmorProfile") &&
+	    !pod_notes_says(obj_get(t->meta, armor),
+			    obj_path(t->spec, "securityContext.appArmorProfile")))
+		warn_of_note(t, armor,
+			     "deprecated since v1.30; use the \"appArmorProfile\" field instead");
+}
+
 /* One that is there already is only replaced for good if it says so. */
 static void warn_of_env(struct field_errors *w, const char *path, const struct obj *c)
 {
@@ -300,7 +327,11 @@ void warn_of_pod(struct field_errors *w, const char *prefix, const struct obj *p
 	for (size_t i = 0; i < ARRAY_LEN(of_bytes); i++)
 		warn_of_fraction(w, at_spec(&t, "overhead"), obj_get(t.spec, "overhead"),
 				 of_bytes[i]);
+	if (obj_has(t.meta, POD_NOTE_SECCOMPS) &&
+	    !obj_path(t.spec, "securityContext.seccompProfile"))
+		warn_of_note(&t, POD_NOTE_SECCOMPS, seccomp_field);
 	for (size_t i = 0; (c = container_at(&t, i, &path)); i++) {
+		warn_of_profiles(&t, c);
 		warn_of_amounts(w, path, c);
 		warn_of_env(w, path, c);
 	}

@@ -131,7 +131,12 @@ static void test_builtin__what_is_dropped_is_no_change(void **state)
 	assert_int_equal(a.status, 200);
 	assert_int_equal(obj_i64(a.json, "metadata.generation", 0), 1);
 	a = apifake_do_type(f, "PATCH", DEPLOYMENTS "/d", "application/merge-patch+json",
-			    "{\"spec\":{\"paused\":true}}");
+			    "{\"spec\":{\"paused\":true,\"template\":{\"spec\":{\"overhead\":{"
+			    "\"cpu\":\"1\"}}}}}");
+	assert_int_equal(obj_i64(a.json, "metadata.generation", 0), 2);
+	a = apifake_do_type(f, "PATCH", DEPLOYMENTS "/d", "application/merge-patch+json",
+			    "{\"spec\":{\"template\":{\"spec\":{\"overhead\":{\"cpu\":\"+1\"}}}}}");
+	assert_int_equal(a.status, 200);
 	assert_int_equal(obj_i64(a.json, "metadata.generation", 0), 2);
 	apifake_free(f);
 }
