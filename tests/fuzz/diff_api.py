@@ -273,6 +273,7 @@ def as_one_run(text):
         key = re.search(r'\[([^]]*)\]$', field)
         if key and (not key[1].isdigit() or re.search(r'\.(requests|limits)\[', field) or ': "%s": ' % key[1] in c.get('message', '')):  # of a map, not of a list
             field = field[:key.start()]
+        field = re.sub(r'(openAPIV3Schema(?:\.\w+)*?\.properties)\[.*', r'\1', field)  # a map of schemas
         if (c.get('message') or '').endswith('Limit must be set for non overcommitable resources'):
             field = re.sub('limits$', 'requests', field)
         if (c.get('message') or '').endswith('must populate the given metric source only'):

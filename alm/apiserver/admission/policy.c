@@ -95,13 +95,13 @@ void policy_run_init(struct policy_run *r, const struct policy *p, const struct 
 		     uint64_t steps, struct arena *a)
 {
 	const struct cel_value values[NAME_NONE] = {
-		[NAME_OBJECT] = cel_of(in->object, NULL),
-		[NAME_OLD] = cel_of(in->old, NULL),
-		[NAME_REQUEST] = cel_of(in->request, p->scope.items[NAME_REQUEST].type.s),
-		[NAME_SPACE] = cel_of(in->space, p->scope.items[NAME_SPACE].type.s),
+		[NAME_OBJECT] = cel_of(in->object, NULL, NULL),
+		[NAME_OLD] = cel_of(in->old, NULL, NULL),
+		[NAME_REQUEST] = cel_of(in->request, p->scope.items[NAME_REQUEST].type.s, NULL),
+		[NAME_SPACE] = cel_of(in->space, p->scope.items[NAME_SPACE].type.s, NULL),
 		[NAME_AUTHORIZER] = cel_authorizer(in->who, CEL_AUTHORIZER),
 		[NAME_ABOUT] = cel_authorizer(in->about, CEL_RESOURCE_CHECK),
-		[NAME_PARAMS] = cel_of(in->params, NULL),
+		[NAME_PARAMS] = cel_of(in->params, NULL, NULL),
 	};
 	r->p = p;
 	r->a = a;

@@ -89,7 +89,7 @@ static const char *patch(const struct policy_input *in, const struct cel_value *
 	if (n > PATCH_OPS_MAX)
 		return "the patch has more than 10000 operations";
 	for (size_t i = 0; i < n && !fault; i++) {
-		struct cel_value one = cel_item(v, i);
+		struct cel_value one = cel_item(v, i, NULL);
 		fault = add_op(&one, ops, &left, a);
 	}
 	if (fault)

@@ -120,6 +120,42 @@ void check_cidr(struct field_errors *e, const char *path, const char *text, bool
 		check_invalid_text(e, path, text, why);
 }
 
+/* Is y's address in the range of x? */
+static bool has_address(const struct address *x, int64_t prefix, const struct address *y)
+{
+	struct address differs = *x;
+	for (size_t i = 0; i < sizeof(differs.bytes); i++)
+		differs.bytes[i] ^= y->bytes[i];
+	for (int64_t bit = 0; bit < prefix; bit++)
+		if (differs.bytes[bit / 8] & (0x80U >> (bit % 8)))
+			return false;
+	return x->v6 == y->v6;
+}
+
+void check_ip_block(struct field_errors *e, const char *path, const struct obj *block)
+{
+	const char *cidr = check_text(block, "cidr"), *at = check_below(e, path, "cidr");
+	const struct obj *except = obj_get(block, "except");
+	struct address all, part;
+	int64_t prefix, longer;
+	bool zero;
+	if (!*cidr) {
+		check_required(e, at, NULL);
+		return;
+	}
+	check_cidr(e, at, cidr, false);
+	if (!read_cidr(str_of(cidr), &all, &prefix, &zero))
+		return;
+	for (size_t i = 0; i < obj_len(except); i++) {
+		const char *text = obj_as_string(obj_at(except, i));
+		at = check_at(e, check_below(e, path, "except"), i);
+		check_cidr(e, at, text ? text : "", false);
+		if (text && read_cidr(str_of(text), &part, &longer, &zero) &&
+		    (!has_address(&all, prefix, &part) || longer <= prefix))
+			check_invalid_text(e, at, text, "must be a strict subset of `cidr`");
+	}
+}
+
 /* --- ranges and addresses of Services --- */
 
 #define CIDRS "spec.cidrs"

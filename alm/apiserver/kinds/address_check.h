@@ -11,6 +11,9 @@ void check_ip(struct field_errors *e, const char *path, const char *text, bool c
 bool address_is_ip(const char *text); /* in any form */
 void check_cidr(struct field_errors *e, const char *path, const char *text, bool canonical);
 
+/* Of a NetworkPolicy: each exception is a part of the block. */
+void check_ip_block(struct field_errors *e, const char *path, const struct obj *block);
+
 void check_service_cidr(struct field_errors *e, const struct obj *o);
 void check_ip_address(struct field_errors *e, const struct obj *o);
 /* Of an address that a load balancer could send to. */

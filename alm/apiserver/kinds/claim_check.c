@@ -96,7 +96,7 @@ static bool is_said(const struct obj *v)
 {
 	int64_t n = 0;
 	if (obj_type(v) == OBJ_LIST)
-		return obj_len(v);
+		return true; /* an empty one, too */
 	return obj_as_str(v).len || (obj_as_i64(v, &n) && n != 0);
 }
 

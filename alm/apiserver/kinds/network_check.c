@@ -164,11 +164,8 @@ static void check_peers(struct field_errors *e, const char *path, const struct o
 		for (size_t k = 0; k < 2; k++)
 			check_label_selector(e, check_below(e, at, kinds[k]),
 					     obj_get(obj_at(peers, i), kinds[k]));
-		if (block && check_is_empty(block, "cidr"))
-			check_required(e, check_below(e, at, "ipBlock.cidr"), NULL);
-		else if (block)
-			check_cidr(e, check_below(e, at, "ipBlock.cidr"), check_text(block, "cidr"),
-				   false);
+		if (block)
+			check_ip_block(e, check_below(e, at, "ipBlock"), block);
 		if (!n)
 			check_required(e, at, "must specify a peer");
 		else if (block && n > 1)

@@ -7,12 +7,11 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/pod_parts.h"
 
-#define INITIATOR_BYTES_MAX 64 /* of a volume and its portal, which name it */
-#define GMSA_BYTES_MAX      ((size_t)64 << 10)
-#define DOMAIN_BYTES_MAX    256
-#define NETBIOS_MAX         15
-#define USER_BYTES_MAX      104
-#define HOST_BYTES_MAX      64
+#define GMSA_BYTES_MAX   ((size_t)64 << 10)
+#define DOMAIN_BYTES_MAX 256
+#define NETBIOS_MAX      15
+#define USER_BYTES_MAX   104
+#define HOST_BYTES_MAX   64
 
 /* --- names of users --- */
 
@@ -198,17 +197,4 @@ void pod_check_host(struct field_errors *e, const char *path, const struct obj *
 	check_processes(e, path, spec);
 	check_users(e, path, spec);
 	check_host_name(e, path, spec);
-}
-
-void pod_check_initiator(struct field_errors *e, const char *path, const struct obj *volume)
-{
-	const struct obj *iscsi = obj_get(volume, "iscsi");
-	const char *name = check_text(volume, "name");
-	if (!obj_has(iscsi, "initiatorName") ||
-	    strlen(name) + 1 + strlen(check_text(iscsi, "targetPortal")) <= INITIATOR_BYTES_MAX)
-		return;
-	check_invalid_text(e, check_below(e, path, "name"), name,
-			   "Total length of <volume name>:<iscsi.targetPortal> must be under 64 "
-			   "characters if iscsi.initiatorName is specified.");
-	check_said_of(e, iscsi);
 }

@@ -11,8 +11,6 @@ void pod_check_source(struct field_errors *e, const char *path, const struct obj
 /* The source of that name, which is the only one, of the volume in path. */
 void pod_check_one_source(struct field_errors *e, const char *path, const char *source,
 			  const struct obj *o);
-/* How an initiator of iSCSI names the volume. */
-void pod_check_initiator(struct field_errors *e, const char *path, const struct obj *volume);
 /* Of a path, that it does not go back. */
 void pod_check_steps(struct field_errors *e, const char *path, const char *text);
 /* Of a path below something, that it stays there. */

@@ -490,8 +490,6 @@ void pod_check_source(struct field_errors *e, const char *path, const struct obj
 			check_source(e, at, sources[i], obj_get(volume, sources[i]));
 		else
 			check_forbidden(e, at, MORE_TYPES);
-		if (strcmp(sources[i], "iscsi") == 0)
-			pod_check_initiator(e, path, volume);
 	}
 	if (n == 0)
 		check_required(e, path, "must specify a volume type");

@@ -193,7 +193,7 @@ static void follow(struct obj *o, struct obj *spec, const struct obj *before)
 	const char *ip = obj_str(spec, "clusterIP");
 	if (services_has_address(before) && is_type(o, "ExternalName"))
 		drop_all(spec, old, of_address);
-	if (!is_type(before, "ExternalName") && !is_type(o, "ExternalName")) {
+	if (services_has_address(before) && services_has_address(o)) {
 		if (!ip || !*ip) {
 			obj_del(spec, "clusterIP");
 			drop(spec, old, "clusterIPs");

@@ -248,13 +248,21 @@ static bool is_format_known(const char *type, const char *format)
 	return (!*type || cstr_eq(type, "string")) && !is_int && schema_format_known(format);
 }
 
+static void warn_unknown_format(struct field_errors *w, const char *format)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	strbuf_adds(&b, "unrecognized format ");
+	go_quote(str_of(format), &b);
+	warn_add(w, "", arena_strdup(w->arena, b.buf));
+}
+
 /* Formats that nobody checks, of a schema and all below it. */
 /* NOLINTNEXTLINE(misc-no-recursion): one level less each time */
 static void warn_of_formats(struct field_errors *w, const struct obj *o, int level)
 {
 	const char *format = obj_type(o) == OBJ_MAP ? check_text(o, "format") : "";
 	if (*format && !is_format_known(check_text(o, "type"), format))
-		warn_add(w, "", arena_fmt(w->arena, "unrecognized format \"%s\"", format));
+		warn_unknown_format(w, format);
 	for (size_t i = 0; level && obj_type(o) == OBJ_LIST && i < obj_len(o); i++)
 		warn_of_formats(w, obj_at(o, i), level - 1);
 	OBJ_EACH (it, obj_type(o) == OBJ_MAP && level ? o : NULL) {

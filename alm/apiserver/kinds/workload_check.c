@@ -53,8 +53,8 @@ void check_percent_most(struct field_errors *e, const char *path, const struct o
 static bool is_zero(const struct obj *v)
 {
 	int64_t n = 0;
-	if (!percent_of(v, &n) && !obj_as_i64(v, &n))
-		(void)str_parse_i64(obj_as_str(v), &n);
+	if (!percent_of(v, &n))
+		obj_as_i64(v, &n);
 	return n == 0;
 }
 

@@ -31,10 +31,13 @@ static const char *char_text(struct scan *s)
 		return "'\"'";
 	if (c == '\\')
 		return "'\\\\'";
-	if (c >= '\a' && c <= '\r')
-		return arena_fmt(s->arena, "'\\%c'", "abtnvfr"[c - '\a']);
 	if (c < 0x20 || c == 0x7f)
-		return arena_fmt(s->arena, "'\\x%02x'", c);
+		return arena_fmt(s->arena,
+				 c == '\n'   ? "'\\n'"
+				 : c == '\t' ? "'\\t'"
+				 : c == '\r' ? "'\\r'"
+					     : "'\\x%02x'",
+				 c);
 	/* Go reads bytes: a character beyond ASCII shows as its first byte in Latin-1. */
 	(void)n;
 	if (c >= 0x80) {

@@ -45,6 +45,8 @@ enum cel_kind {
 	CEL_IP,
 	CEL_CIDR,
 	CEL_OPTIONAL,
+	CEL_FORMAT,  /* format.dns1123Label() (cel_named.c) */
+	CEL_SEMVER,  /* of semver() */
 	CEL_MESSAGE, /* Object.spec{..}, JSONPatch{..} (cel_message.h) */
 };
 
@@ -76,6 +78,8 @@ struct cel_value {
 		const struct cel_ip *ip;       /* IP, CIDR (cel_net.c) */
 		const struct cel_value *inner; /* OPTIONAL; NULL: it has no value */
 		const struct cel_message *message;
+		const struct cel_format *format; /* FORMAT */
+		const struct version *version;   /* SEMVER */
 		struct {
 			const struct cel_value *items;
 			size_t n;
@@ -108,15 +112,18 @@ enum cel_op {
 	CEL_OP_COND,
 	CEL_OP_LIST,
 	CEL_OP_MAP,
-	CEL_OP_MACRO,   /* args[0].name(var, args[1][, args[2]]) */
+	CEL_OP_MACRO,   /* args[0].name(var[, second], args[1][, args[2]]) */
 	CEL_OP_MESSAGE, /* name{..}: args are member, value, member, value */
 	CEL_OP_ENTRY,   /* ?args[0] in a literal: it is left out if it has no value */
 };
 
 struct cel_node {
 	enum cel_op op;
+	size_t id; /* below n_nodes of its program */
 	size_t at; /* byte offset, for messages */
 	const char *name, *var;
+	const char *
+		second; /* of a comprehension of two variables: the item, as var is its index or key */
 	bool member;
 	struct cel_node **args;
 	size_t n;
@@ -126,6 +133,7 @@ struct cel_node {
 struct cel_program {
 	const char *text;
 	struct cel_node *root;
+	size_t n_nodes;
 	bool uses_old;        /* oldSelf */
 	bool old_is_optional; /* set by who knows the rule: oldSelf is a value that may be absent */
 };
@@ -139,9 +147,13 @@ void cel_report(const char *text, size_t at, const char *message, struct strbuf 
 size_t cel_check(const struct cel_program *p, const struct schema *s, bool is_root, struct arena *a,
 		 struct strbuf *b, enum cel_kind *ret_kind);
 
+/* NULL; else why a conversion of a literal fails, in the arena: int('a'). p is free of errors. */
+const char *cel_constant_fault(const struct cel_program *p, struct arena *a);
+
 struct cel_budget {
 	uint64_t left; /* steps */
 	bool over;
+	struct arena *decoded; /* for texts of format byte; of cel_eval() */
 };
 
 /* What a name stands for besides those that comprehensions make. of: "variables" for what is written
@@ -175,20 +187,23 @@ struct cel_value cel_eval(const struct cel_program *p, const struct schema *s,
 			  struct cel_budget *budget);
 
 /* --- values --- */
-struct cel_value cel_of(const struct obj *o, const struct schema *s);
+/* Texts of format byte are decoded into the arena; without one they are texts. */
+struct cel_value cel_of(const struct obj *o, const struct schema *s, struct arena *a);
 struct cel_value cel_error(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
 struct cel_value cel_bool(bool b);
 struct cel_value cel_int(int64_t i);
 struct cel_value cel_string(struct str s);
 const char *cel_kind_name(enum cel_kind kind); /* as type(x) and messages print it */
 const char *cel_type_text(const struct cel_type *t, struct arena *a); /* "list(JSONPatch)" */
-/* duration: DURATION; date-time, date: TIMESTAMP; others and NULL: STRING. */
+/* duration: DURATION; date-time, date: TIMESTAMP; byte: BYTES; others and NULL: STRING. */
 enum cel_kind cel_format_kind(const char *format);
 bool cel_parse_time(enum cel_kind kind, struct str text, int64_t *ret_ns);
 /* Lists and maps: any of the two forms. */
 size_t cel_size(const struct cel_value *v);
-struct cel_value cel_item(const struct cel_value *list, size_t i);
-bool cel_lookup(const struct cel_value *map, const struct cel_value *key, struct cel_value *ret);
+struct cel_value cel_item(const struct cel_value *list, size_t i, struct arena *a);
+/* In a map that the expression built it is sought from the first entry on: false, too, if the budget has no room for that. */
+bool cel_lookup(const struct cel_value *map, const struct cel_value *key, struct cel_budget *budget,
+		struct cel_value *ret);
 /* Heterogeneous equality: values of other types differ, 1 == 1.0. */
 bool cel_equal(const struct cel_value *x, const struct cel_value *y, struct cel_budget *budget);
 /* "90s", "2026-01-02T03:04:05.5Z". */

@@ -1,37 +1,15 @@
 /* cel_eval.c: a checked tree over an object, with a budget of steps. */
 #include <string.h>
 
+#include "alm/obj/cel/cel_eval.h"
 #include "alm/obj/cel/cel_message.h"
 #include "alm/obj/schema/schema_node.h"
 
-struct binding {
-	const char *name;
-	struct cel_value value;
-};
-
-struct eval {
-	struct cel_call call;
-	struct binding vars[CEL_VARS_MAX]; /* of comprehensions */
-	size_t n_vars;
-	const struct cel_vars *given;
-};
-
-static struct cel_value eval(struct eval *e, const struct cel_node *n);
+static struct cel_value eval(struct cel_evaluator *e, const struct cel_node *n);
 
 static bool is_error(const struct cel_value *v)
 {
 	return v->kind == CEL_ERROR;
-}
-
-static bool step(struct eval *e)
-{
-	struct cel_budget *b = e->call.budget;
-	if (b->left == 0 || arena_over(e->call.a)) {
-		b->over = true;
-		return false;
-	}
-	b->left--;
-	return true;
 }
 
 const struct cel_var *cel_var_find(const struct cel_vars *vars, const char *of, const char *name)
@@ -76,7 +54,7 @@ const char *cel_unescape(const char *name, struct arena *a)
 	return arena_strdup(a, b.buf);
 }
 
-static struct cel_value ident(struct eval *e, const struct cel_node *n)
+static struct cel_value ident(struct cel_evaluator *e, const struct cel_node *n)
 {
 	static const struct {
 		const char *name;
@@ -98,17 +76,17 @@ static struct cel_value ident(struct eval *e, const struct cel_node *n)
 }
 
 /* The member of a map: declared fields are written escaped, keys of a map as they are. */
-static bool member_of(struct eval *e, const struct cel_value *map, const char *name,
+static bool member_of(struct cel_evaluator *e, const struct cel_value *map, const char *name,
 		      struct cel_value *ret)
 {
 	bool declared = map->o && map->s && (map->s->properties || !map->s->additional);
 	const char *key = declared ? cel_unescape(name, e->call.a) : name;
 	struct cel_value text = cel_string(str_of(key));
-	return cel_lookup(map, &text, ret);
+	return cel_lookup(map, &text, e->call.budget, ret);
 }
 
 /* What is selected of an optional is one. */
-static struct cel_value of_optional(struct eval *e, const struct cel_node *n,
+static struct cel_value of_optional(struct cel_evaluator *e, const struct cel_node *n,
 				    const struct cel_value *x)
 {
 	struct cel_value found, none = {.kind = CEL_OPTIONAL};
@@ -121,7 +99,7 @@ static struct cel_value of_optional(struct eval *e, const struct cel_node *n,
 }
 
 /* variables.NAME, unless a comprehension has that word. */
-static const struct cel_var *variable(const struct eval *e, const struct cel_node *n)
+static const struct cel_var *variable(const struct cel_evaluator *e, const struct cel_node *n)
 {
 	const struct cel_node *of = n->args[0];
 	if (of->op != CEL_OP_IDENT)
@@ -133,7 +111,7 @@ static const struct cel_var *variable(const struct eval *e, const struct cel_nod
 }
 
 /* NOLINTBEGIN(misc-no-recursion): the parser bounds the tree by CEL_DEPTH_MAX */
-static struct cel_value field(struct eval *e, const struct cel_node *n)
+static struct cel_value field(struct cel_evaluator *e, const struct cel_node *n)
 {
 	const struct cel_var *v = variable(e, n);
 	if (v)
@@ -157,7 +135,7 @@ static struct cel_value field(struct eval *e, const struct cel_node *n)
 	return found;
 }
 
-static struct cel_value call(struct eval *e, const struct cel_node *n)
+static struct cel_value call(struct cel_evaluator *e, const struct cel_node *n)
 {
 	struct cel_value args[8];
 	if (n->n > ARRAY_LEN(args))
@@ -171,7 +149,7 @@ static struct cel_value call(struct eval *e, const struct cel_node *n)
 }
 
 /* Either side absorbs an error of the other. */
-static struct cel_value logic(struct eval *e, const struct cel_node *n)
+static struct cel_value logic(struct cel_evaluator *e, const struct cel_node *n)
 {
 	bool decisive = n->op == CEL_OP_OR;
 	struct cel_value failed = {.kind = CEL_NULL};
@@ -187,7 +165,7 @@ static struct cel_value logic(struct eval *e, const struct cel_node *n)
 	return failed.kind == CEL_NULL ? cel_bool(!decisive) : failed;
 }
 
-static struct cel_value conditional(struct eval *e, const struct cel_node *n)
+static struct cel_value conditional(struct cel_evaluator *e, const struct cel_node *n)
 {
 	struct cel_value test = eval(e, n->args[0]);
 	if (is_error(&test))
@@ -206,7 +184,7 @@ static struct cel_value list_of(const struct cel_value *items, size_t n)
 }
 
 /* One of a literal; false: it is left out. */
-static bool entry(struct eval *e, const struct cel_node *n, struct cel_value *ret)
+static bool entry(struct cel_evaluator *e, const struct cel_node *n, struct cel_value *ret)
 {
 	*ret = eval(e, n->op == CEL_OP_ENTRY ? n->args[0] : n);
 	if (n->op != CEL_OP_ENTRY || is_error(ret))
@@ -221,7 +199,7 @@ static bool entry(struct eval *e, const struct cel_node *n, struct cel_value *re
 	return true;
 }
 
-static struct cel_value literal(struct eval *e, const struct cel_node *n)
+static struct cel_value literal(struct cel_evaluator *e, const struct cel_node *n)
 {
 	struct cel_value *items = ARENA_ARRAY(e->call.a, struct cel_value, n->n + 1);
 	size_t k = 0, step = n->op == CEL_OP_LIST ? 1 : 2;
@@ -247,127 +225,9 @@ static struct cel_value literal(struct eval *e, const struct cel_node *n)
 	return v;
 }
 
-/* The items of a list, the keys of a map. */
-static const struct cel_value *items_of(struct eval *e, const struct cel_value *range, size_t n)
+static struct cel_value eval(struct cel_evaluator *e, const struct cel_node *n)
 {
-	struct cel_value *items = ARENA_ARRAY(e->call.a, struct cel_value, n + 1);
-	size_t i = 0;
-	if (range->kind == CEL_MAP && range->o) {
-		OBJ_EACH (it, range->o)
-			items[i++] = cel_string(str_of(it.key));
-		return items;
-	}
-	for (; i < n; i++)
-		items[i] = range->kind == CEL_MAP ? range->list.items[2 * i] : cel_item(range, i);
-	return items;
-}
-
-enum fold { FOLD_ALL, FOLD_EXISTS, FOLD_ONE, FOLD_FILTER, FOLD_MAP };
-
-static enum fold fold_of(const char *name)
-{
-	static const char *const names[] = {"all", "exists", "exists_one", "filter", "map"};
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (strcmp(names[i], name) == 0)
-			return (enum fold)i;
-	return FOLD_ONE; /* existsOne */
-}
-
-struct folding {
-	enum fold kind;
-	struct cel_value failed; /* NULL: none */
-	struct cel_value *out;
-	size_t n;
-};
-
-/* One item with its variable bound; true ends the fold, with the result in failed or n. */
-static bool fold_item(struct eval *e, const struct cel_node *n, struct folding *f,
-		      const struct cel_value *item)
-{
-	bool tested = f->kind != FOLD_MAP || n->n == 3;
-	struct cel_value test = tested ? eval(e, n->args[1]) : cel_bool(true);
-	if (tested && test.kind != CEL_BOOL) {
-		if (f->failed.kind == CEL_NULL)
-			f->failed =
-				is_error(&test) ? test : cel_error(e->call.a, "no such overload");
-		return f->kind >= FOLD_ONE;
-	}
-	if (f->kind == FOLD_ALL || f->kind == FOLD_EXISTS) {
-		f->n += test.b == (f->kind == FOLD_EXISTS);
-		return f->n > 0; /* decided, whatever failed before */
-	}
-	if (!test.b)
-		return false;
-	if (f->kind == FOLD_ONE || f->kind == FOLD_FILTER) {
-		if (f->out)
-			f->out[f->n] = *item;
-		f->n++;
-		return false;
-	}
-	f->out[f->n] = eval(e, n->args[n->n - 1]);
-	if (is_error(&f->out[f->n]))
-		f->failed = f->out[f->n];
-	f->n++;
-	return f->failed.kind == CEL_ERROR;
-}
-
-static struct cel_value optional_macro(struct eval *e, const struct cel_node *n)
-{
-	struct cel_value x = eval(e, n->args[0]);
-	if (is_error(&x) || (x.kind == CEL_OPTIONAL && !x.inner))
-		return x;
-	if (x.kind != CEL_OPTIONAL || e->n_vars == CEL_VARS_MAX)
-		return cel_error(e->call.a, "no such overload");
-	e->vars[e->n_vars++] = (struct binding){.name = n->var, .value = *x.inner};
-	struct cel_value made = eval(e, n->args[1]);
-	e->n_vars--;
-	bool flat = strcmp(n->name, "optFlatMap") == 0;
-	if (is_error(&made) || (flat && made.kind == CEL_OPTIONAL))
-		return made;
-	if (flat)
-		return cel_error(e->call.a, "no such overload");
-	x.inner = arena_memdup(e->call.a, &made, sizeof(made));
-	return x;
-}
-
-static struct cel_value macro(struct eval *e, const struct cel_node *n)
-{
-	if (cstr_has_prefix(n->name, "opt"))
-		return optional_macro(e, n);
-	struct cel_value range = eval(e, n->args[0]);
-	struct folding f = {.kind = fold_of(n->name), .failed = {.kind = CEL_NULL}};
-	if (is_error(&range))
-		return range;
-	if (range.kind != CEL_LIST && range.kind != CEL_MAP)
-		return cel_error(e->call.a, "no such overload");
-	if (e->n_vars == CEL_VARS_MAX)
-		return cel_error(e->call.a, "too many nested comprehensions");
-	size_t count = cel_size(&range);
-	const struct cel_value *items = items_of(e, &range, count);
-	if (f.kind >= FOLD_FILTER)
-		f.out = ARENA_ARRAY(e->call.a, struct cel_value, count + 1);
-	struct binding *var = &e->vars[e->n_vars++];
-	bool done = false;
-	for (size_t i = 0; i < count && !done && !e->call.budget->over && step(e); i++) {
-		*var = (struct binding){.name = n->var, .value = items[i]};
-		done = fold_item(e, n, &f, &items[i]);
-	}
-	e->n_vars--;
-	if (e->call.budget->over)
-		return cel_over_budget(&e->call);
-	bool decided = f.kind <= FOLD_EXISTS && f.n > 0;
-	if (f.failed.kind == CEL_ERROR && !decided)
-		return f.failed;
-	if (f.kind >= FOLD_FILTER)
-		return list_of(f.out, f.n);
-	if (f.kind == FOLD_ONE)
-		return cel_bool(f.n == 1);
-	return cel_bool(decided == (f.kind == FOLD_EXISTS));
-}
-
-static struct cel_value eval(struct eval *e, const struct cel_node *n)
-{
-	if (!step(e))
+	if (!cel_eval_step(e))
 		return cel_over_budget(&e->call);
 	switch (n->op) {
 	case CEL_OP_LITERAL:
@@ -391,7 +251,7 @@ static struct cel_value eval(struct eval *e, const struct cel_node *n)
 	case CEL_OP_ENTRY:
 		break; /* of a literal alone */
 	case CEL_OP_MACRO:
-		return macro(e, n);
+		return cel_eval_macro(e, n);
 	}
 	return cel_error(e->call.a, "no such overload");
 }
@@ -400,20 +260,23 @@ static struct cel_value eval(struct eval *e, const struct cel_node *n)
 struct cel_value cel_eval_with(const struct cel_program *p, const struct cel_vars *vars,
 			       struct arena *a, struct cel_budget *budget)
 {
-	struct eval *e = ARENA_NEW(a, struct eval);
+	struct cel_evaluator *e = ARENA_NEW(a, struct cel_evaluator);
 	e->call = (struct cel_call){.a = a, .budget = budget};
+	budget->decoded = a;
 	e->given = vars;
-	return eval(e, p->root);
+	e->eval = eval;
+	struct cel_value v = eval(e, p->root);
+	return budget->over ? cel_over_budget(&e->call) : v;
 }
 
 struct cel_value cel_eval(const struct cel_program *p, const struct schema *s,
 			  const struct obj *self, const struct obj *old, struct arena *a,
 			  struct cel_budget *budget)
 {
-	const struct cel_value was = cel_of(old, s);
+	const struct cel_value was = cel_of(old, s, a);
 	const struct cel_value optional = {.kind = CEL_OPTIONAL, .inner = old ? &was : NULL};
 	const struct cel_var items[] = {
-		{.name = "self", .value = cel_of(self, s)},
+		{.name = "self", .value = cel_of(self, s, a)},
 		{.name = "oldSelf", .value = p->old_is_optional ? optional : was}};
 	const struct cel_vars vars = {.items = items, .n = old || p->old_is_optional ? 2 : 1};
 	return cel_eval_with(p, &vars, a, budget);

@@ -13,8 +13,6 @@
 #include "alm/obj/cel/cel_url.h"
 #include "alm/obj/schema/schema_node.h"
 
-#define ITEMS_MAX 100000
-
 static struct cel_value overflow(struct cel_call *c, const char *type)
 {
 	return cel_error(c->a, "%s overflow", type);
@@ -96,11 +94,11 @@ CEL_FN(concat)
 CEL_FN(list_concat)
 {
 	size_t x = cel_size(&v[0]), y = cel_size(&v[1]);
-	if (x + y > ITEMS_MAX || !cel_spend(c, x + y))
+	if (x + y > CEL_ITEMS_MAX || !cel_spend(c, x + y))
 		return cel_over_budget(c);
 	struct cel_value *items = ARENA_ARRAY(c->a, struct cel_value, x + y + 1);
 	for (size_t i = 0; i < x + y; i++)
-		items[i] = i < x ? cel_item(&v[0], i) : cel_item(&v[1], i - x);
+		items[i] = i < x ? cel_item(&v[0], i, c->a) : cel_item(&v[1], i - x, c->a);
 	struct cel_value r = {.kind = CEL_LIST};
 	r.list.items = items;
 	r.list.n = x + y;
@@ -140,14 +138,16 @@ CEL_FN(list_at)
 		i = (int64_t)v[1].d;
 	if (i < 0 || (uint64_t)i >= cel_size(&v[0]))
 		return cel_error(c->a, "index out of bounds: %lld", (long long)i);
-	return cel_item(&v[0], (size_t)i);
+	return cel_item(&v[0], (size_t)i, c->a);
 }
 
 CEL_FN(map_at)
 {
 	struct cel_value r;
-	if (cel_lookup(&v[0], &v[1], &r))
+	if (cel_lookup(&v[0], &v[1], c->budget, &r))
 		return r;
+	if (c->budget->over)
+		return cel_over_budget(c);
 	if (v[1].kind == CEL_STRING)
 		return cel_error(c->a, "no such key: %.*s", STR_ARG(v[1].str));
 	return cel_error(c->a, "no such key");
@@ -156,7 +156,8 @@ CEL_FN(map_at)
 CEL_FN(in_map)
 {
 	struct cel_value ignored;
-	return cel_bool(cel_lookup(&v[1], &v[0], &ignored));
+	bool is = cel_lookup(&v[1], &v[0], c->budget, &ignored);
+	return c->budget->over ? cel_over_budget(c) : cel_bool(is);
 }
 
 CEL_FN(size)
@@ -165,6 +166,11 @@ CEL_FN(size)
 		return cel_spend(c, v[0].str.len / 10) ? cel_int((int64_t)utf8_count(v[0].str))
 						       : cel_over_budget(c);
 	return cel_int((int64_t)(v[0].kind == CEL_BYTES ? v[0].str.len : cel_size(&v[0])));
+}
+
+static struct cel_value no_conversion(const char *type, struct cel_call *c)
+{
+	return cel_error(c->a, "type conversion error from 'string' to '%s'", type);
 }
 
 CEL_FN(int_of)
@@ -177,8 +183,7 @@ CEL_FN(int_of)
 			       ? cel_int((int64_t)v[0].d)
 			       : overflow(c, "integer");
 	if (!str_parse_i64(v[0].str, &i))
-		return cel_error(c->a, "strconv.ParseInt: parsing \"%.*s\": invalid syntax",
-				 STR_ARG(v[0].str));
+		return no_conversion("int", c);
 	return cel_int(i);
 }
 
@@ -192,8 +197,7 @@ CEL_FN(uint_of)
 			       ? of_uint((uint64_t)v[0].d)
 			       : overflow(c, "unsigned integer");
 	if (!str_parse_u64(v[0].str, &u))
-		return cel_error(c->a, "strconv.ParseUint: parsing \"%.*s\": invalid syntax",
-				 STR_ARG(v[0].str));
+		return no_conversion("uint", c);
 	return of_uint(u);
 }
 
@@ -205,8 +209,7 @@ CEL_FN(double_of)
 	if (v[0].kind == CEL_UINT)
 		return of_double((double)v[0].u);
 	if (!str_parse_double(v[0].str, &d))
-		return cel_error(c->a, "strconv.ParseFloat: parsing \"%.*s\": invalid syntax",
-				 STR_ARG(v[0].str));
+		return no_conversion("double", c);
 	return of_double(d);
 }
 
@@ -220,8 +223,7 @@ CEL_FN(bool_of)
 		if (str_is(v[0].str, no[i]))
 			return cel_bool(false);
 	}
-	return cel_error(c->a, "strconv.ParseBool: parsing \"%.*s\": invalid syntax",
-			 STR_ARG(v[0].str));
+	return no_conversion("bool", c);
 }
 
 CEL_FN(string_of)
@@ -261,7 +263,7 @@ CEL_FN(sum)
 	struct cel_value total = cel_int(0);
 	bool known;
 	for (size_t i = 0; i < cel_size(&v[0]); i++) {
-		struct cel_value pair[] = {total, cel_item(&v[0], i)};
+		struct cel_value pair[] = {total, cel_item(&v[0], i, c->a)};
 		const enum cel_kind kinds[] = {pair[0].kind, pair[1].kind};
 		if (i == 0)
 			total = pair[1];
@@ -313,7 +315,7 @@ static const struct cel_overload overloads[] = {
 	{0},
 };
 
-static const struct cel_overload *const tables[] = {overloads, cel_list_fns, cel_text_fns, cel_format_fns, cel_quantity_fns, cel_time_fns, cel_net_fns, cel_optional_fns};
+static const struct cel_overload *const tables[] = {overloads, cel_list_fns, cel_text_fns, cel_format_fns, cel_quantity_fns, cel_time_fns, cel_net_fns, cel_optional_fns, cel_named_fns};
 /* clang-format on */
 
 static enum cel_kind kind_of_letter(char letter)
@@ -331,7 +333,8 @@ static enum cel_kind kind_of_letter(char letter)
 		    {'G', CEL_GROUP_CHECK}, {'R', CEL_RESOURCE_CHECK},
 		    {'E', CEL_DECISION},    {'Q', CEL_QUANTITY},
 		    {'I', CEL_IP},          {'C', CEL_CIDR},
-		    {'O', CEL_OPTIONAL}};
+		    {'O', CEL_OPTIONAL},    {'F', CEL_FORMAT},
+		    {'V', CEL_SEMVER}};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].letter == letter)
 			return rows[i].kind;
@@ -412,6 +415,9 @@ struct cel_value cel_fn_call(const char *name, bool member, const struct cel_val
 	for (size_t i = 0; i < n; i++)
 		kinds[i] = args[i].kind;
 	const struct cel_overload *o = find(name, member, kinds, n);
+	if (!o && n == 1 && !member)
+		return cel_error(call->a, "no such overload: %s(%s)", name,
+				 cel_kind_name(kinds[0]));
 	if (!o)
 		return cel_error(call->a, "no such overload");
 	return o->fn(args, call);

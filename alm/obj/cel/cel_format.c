@@ -36,7 +36,7 @@ static void add_map(const struct cel_value *v, unsigned depth, struct strbuf *b,
 	strbuf_addc(b, '{');
 	for (i = 0; i < n && !b->over; i++) {
 		struct cel_value value = {.kind = CEL_NULL};
-		(void)cel_lookup(v, sorted[i], &value);
+		(void)cel_lookup(v, sorted[i], c->budget, &value);
 		strbuf_adds(b, i ? ", " : "");
 		add_value(sorted[i], true, depth, b, c);
 		strbuf_addc(b, ':');
@@ -50,7 +50,7 @@ static void add_list(const struct cel_value *v, unsigned depth, struct strbuf *b
 {
 	strbuf_addc(b, '[');
 	for (size_t i = 0; i < cel_size(v) && !b->over; i++) {
-		struct cel_value item = cel_item(v, i);
+		struct cel_value item = cel_item(v, i, c->a);
 		strbuf_adds(b, i ? ", " : "");
 		add_value(&item, true, depth, b, c);
 	}
@@ -238,7 +238,7 @@ CEL_FN(format)
 			return cel_error(c->a, "could not parse formatting clause");
 		if (used == cel_size(&v[1]))
 			return cel_error(c->a, "index %zu out of range", used);
-		struct cel_value arg = cel_item(&v[1], used++);
+		struct cel_value arg = cel_item(&v[1], used++, c->a);
 		if (!add_clause(verb, precision, &arg, &b, c))
 			return cel_error(c->a, "error during formatting: %s is no argument of %%%c",
 					 cel_kind_name(arg.kind), verb);

@@ -147,13 +147,56 @@ CEL_FN(is_ip)
 	return cel_bool(read_ip(v[0].str, &ip));
 }
 
+/* Go's words for what netip.ParseAddr() does not read; ret_at: from where it shows the text. */
+static const char *v4_fault(struct str s, struct str *ret_at)
+{
+	unsigned value = 0, digits = 0, dots = 0;
+	*ret_at = STR_NONE;
+	for (size_t i = 0; i < s.len; i++) {
+		char ch = s.ptr[i];
+		*ret_at = str_skip(s, i);
+		if (ch != '.' && !char_is_digit(ch))
+			return "unexpected character";
+		if (ch == '.' && (digits == 0 || i + 1 == s.len))
+			return "IPv4 field must have at least one digit";
+		*ret_at = STR_NONE;
+		if (ch == '.' && dots++ == 3)
+			return "IPv4 address too long";
+		if (ch != '.' && digits == 1 && value == 0)
+			return "IPv4 field has octet with leading zero";
+		value = ch == '.' ? 0 : value * 10 + (unsigned)(ch - '0');
+		digits = ch == '.' ? 0 : digits + 1;
+		if (value > 255)
+			return "IPv4 field has value >255";
+	}
+	return "IPv4 address too short";
+}
+
+static struct cel_value no_ip(struct str text, struct cel_call *c)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CEL_TEXT_BYTES_MAX);
+	CLEANUP(strbuf_release) struct strbuf behind = STRBUF_INIT(CEL_TEXT_BYTES_MAX);
+	ptrdiff_t dot = str_find_char(text, '.'), colon = str_find_char(text, ':');
+	struct str at = STR_NONE;
+	const char *fault =
+		dot >= 0 && (colon < 0 || dot < colon) ? v4_fault(text, &at) : "unable to parse IP";
+	go_quote(text, &b);
+	if (at.len > 0) {
+		strbuf_adds(&behind, " (at ");
+		go_quote(at, &behind);
+		strbuf_addc(&behind, ')');
+	}
+	return cel_error(c->a,
+			 "IP Address %s parse error during conversion from string: ParseAddr(%s): "
+			 "%s%s",
+			 b.buf, b.buf, fault, behind.buf);
+}
+
 CEL_FN(ip_of)
 {
 	struct cel_ip ip;
 	if (!read_ip(v[0].str, &ip))
-		return cel_error(c->a,
-				 "IP Address '%.*s' parse error during conversion from string",
-				 STR_ARG(v[0].str));
+		return no_ip(v[0].str, c);
 	return of_ip(&ip, CEL_IP, c);
 }
 
@@ -161,9 +204,7 @@ CEL_FN(is_canonical)
 {
 	struct cel_ip ip;
 	if (!read_ip(v[0].str, &ip))
-		return cel_error(c->a,
-				 "IP Address '%.*s' parse error during conversion from string",
-				 STR_ARG(v[0].str));
+		return no_ip(v[0].str, c);
 	return cel_bool(str_is(v[0].str, text_of(&ip, c->a)));
 }
 
@@ -222,14 +263,20 @@ CEL_FN(is_cidr)
 	return cel_bool(read_cidr(v[0].str, &ip));
 }
 
+static struct cel_value no_cidr(struct str text, struct cel_call *c)
+{
+	static const char said[] = "network address parse error during conversion from string";
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CEL_TEXT_BYTES_MAX);
+	go_quote(text, &b);
+	return cel_error(c->a, "%s: %s: netip.ParsePrefix(%s): %s", said, said, b.buf,
+			 str_find_char(text, '/') < 0 ? "no '/'" : "unable to parse IP");
+}
+
 CEL_FN(cidr_of)
 {
 	struct cel_ip ip;
 	if (!read_cidr(v[0].str, &ip))
-		return cel_error(c->a,
-				 "network address parse error during conversion from string: "
-				 "network address '%.*s'",
-				 STR_ARG(v[0].str));
+		return no_cidr(v[0].str, c);
 	return of_ip(&ip, CEL_CIDR, c);
 }
 
@@ -240,8 +287,10 @@ CEL_FN(contains_ip)
 
 CEL_FN(contains_text)
 {
-	struct cel_value ip = ip_of(&v[1], c);
-	return ip.kind == CEL_ERROR ? ip : cel_bool(agrees(v[0].ip, ip.ip));
+	struct cel_ip ip;
+	if (!read_ip(v[1].str, &ip))
+		return cel_error(c->a, "no such overload"); /* as upstream */
+	return cel_bool(agrees(v[0].ip, &ip));
 }
 
 static struct cel_value holds(const struct cel_ip *net, const struct cel_ip *other)

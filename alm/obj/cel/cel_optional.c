@@ -45,13 +45,15 @@ static struct cel_value found(const struct cel_value *v, const struct cel_value 
 		return none();
 	if (v->kind == CEL_OPTIONAL)
 		v = v->inner;
+	if (v->kind == CEL_MAP && cel_lookup(v, key, c->budget, &r))
+		return of_inner(&r, c);
 	if (v->kind == CEL_MAP)
-		return cel_lookup(v, key, &r) ? of_inner(&r, c) : none();
+		return c->budget->over ? cel_over_budget(c) : none();
 	if (v->kind != CEL_LIST || key->kind != CEL_INT)
 		return v->kind == CEL_NULL ? none() : cel_error(c->a, "no such overload");
 	if (key->i < 0 || (uint64_t)key->i >= cel_size(v))
 		return none();
-	r = cel_item(v, (size_t)key->i);
+	r = cel_item(v, (size_t)key->i, c->a);
 	return of_inner(&r, c);
 }
 
@@ -70,6 +72,39 @@ CEL_FN(value)
 	return v[0].inner ? *v[0].inner : cel_error(c->a, "optional.none() dereference");
 }
 
+static struct cel_value end_of(const struct cel_value *list, bool last, struct cel_call *c)
+{
+	size_t n = cel_size(list);
+	if (n == 0)
+		return none();
+	struct cel_value item = cel_item(list, last ? n - 1 : 0, c->a);
+	return of_inner(&item, c);
+}
+
+/* clang-format off */
+CEL_FN(first) { return end_of(&v[0], false, c); }
+CEL_FN(last) { return end_of(&v[0], true, c); }
+/* clang-format on */
+
+/* The values of those that have one. */
+CEL_FN(unwrap)
+{
+	size_t n = cel_size(&v[0]);
+	struct cel_value made = {.kind = CEL_LIST};
+	if (!cel_spend(c, n))
+		return cel_over_budget(c);
+	struct cel_value *items = ARENA_ARRAY(c->a, struct cel_value, n + 1);
+	made.list.items = items;
+	for (size_t i = 0; i < n; i++) {
+		struct cel_value item = cel_item(&v[0], i, c->a);
+		if (item.kind != CEL_OPTIONAL)
+			return cel_error(c->a, "no such overload");
+		if (item.inner)
+			items[made.list.n++] = *item.inner;
+	}
+	return made;
+}
+
 /* clang-format off */
 const struct cel_overload cel_optional_fns[] = {
 	{"_?._", "ms", 'O', 'g', member}, {"_?._", "Os", 'O', 'g', member},
@@ -77,6 +112,8 @@ const struct cel_overload cel_optional_fns[] = {
 	{"optional.of", "*", 'O', 'g', of}, {"optional.none", "", 'O', 'g', of_nothing},
 	{"optional.ofNonZeroValue", "*", 'O', 'g', of_non_zero},
 	{"hasValue", "O", 'b', 'm', has_value}, {"value", "O", '*', 'm', value},
+	{"first", "l", 'O', 'm', first}, {"last", "l", 'O', 'm', last},
+	{"optional.unwrap", "l", 'l', 'g', unwrap}, {"unwrapOpt", "l", 'l', 'm', unwrap},
 	{"orValue", "O*", '*', 'm', or_value}, {"or", "OO", 'O', 'm', or_else},
 	{0},
 };

@@ -1,6 +1,7 @@
 /* cel_parse.c: text -> tree, by recursive descent; macros become nodes of their own. */
 #include <string.h>
 
+#include "alm/obj/cel/cel_eval.h"
 #include "alm/obj/cel/cel_lex.h"
 
 struct parser {
@@ -75,6 +76,7 @@ static struct cel_node *new_node(struct parser *p, enum cel_op op, size_t at, co
 		fail(p, at, "expression is too large");
 	struct cel_node *n = ARENA_NEW(p->a, struct cel_node);
 	n->op = op;
+	n->id = p->nodes - 1;
 	n->at = at;
 	n->name = name;
 	return n;
@@ -139,24 +141,25 @@ static struct cel_node *macro_has(struct parser *p, struct cel_node *n)
 	return has;
 }
 
-/* range.all(x, p) and its family: args are range, var, one or two bodies. */
+/* range.all(x, p) and its family: args are range, one or two variables, one or two bodies. */
 static struct cel_node *macro(struct parser *p, struct cel_node *n)
 {
-	static const char *const names[] = {"all",    "exists", "exists_one", "existsOne",
-					    "filter", "map",    "optMap",     "optFlatMap"};
-	bool known = false;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		known |= strcmp(names[i], n->name) == 0;
-	if (!known || !(n->n == 3 || (n->n == 4 && strcmp(n->name, "map") == 0)))
+	size_t vars;
+	if (!cel_is_macro(n->name, n->n, &vars))
 		return n;
-	if (n->args[1]->op != CEL_OP_IDENT)
-		return fail(p, n->args[1]->at, "argument must be a simple name");
+	for (size_t i = 1; i <= vars; i++)
+		if (n->args[i]->op != CEL_OP_IDENT)
+			return fail(p, n->args[i]->at, "argument must be a simple name");
 	struct cel_node *m = new_node(p, CEL_OP_MACRO, n->at, n->name);
 	m->var = n->args[1]->name;
+	if (vars == 2)
+		m->second = n->args[2]->name;
+	if (m->second && strcmp(m->var, m->second) == 0)
+		return fail(p, n->args[2]->at,
+			    arena_fmt(p->a, "duplicate variable name: %s", m->var));
 	add_arg(p, m, n->args[0]);
-	add_arg(p, m, n->args[2]);
-	if (n->n == 4)
-		add_arg(p, m, n->args[3]);
+	for (size_t i = 1 + vars; i < n->n; i++)
+		add_arg(p, m, n->args[i]);
 	return m;
 }
 
@@ -355,17 +358,20 @@ static struct cel_node *member(struct parser *p)
 	return x;
 }
 
-/* -9223372036854775808 is one literal. */
+/* -7 is one literal, so that the smallest int can be written. */
 static struct cel_node *negated(struct parser *p, size_t at)
 {
-	if (p->token.kind == TOKEN_LITERAL && p->token.value.kind == CEL_INT &&
-	    p->token.value.i == INT64_MIN) {
-		struct cel_node *n = new_node(p, CEL_OP_LITERAL, at, NULL);
-		n->literal = p->token.value;
-		advance(p);
-		return n;
-	}
-	return NULL;
+	struct cel_value *v = &p->token.value;
+	if (p->token.kind != TOKEN_LITERAL || (v->kind != CEL_INT && v->kind != CEL_DOUBLE))
+		return NULL;
+	struct cel_node *n = new_node(p, CEL_OP_LITERAL, at, NULL);
+	n->literal = *v;
+	if (v->kind == CEL_DOUBLE)
+		n->literal.d = -v->d;
+	else if (v->i != INT64_MIN)
+		n->literal.i = -v->i;
+	advance(p);
+	return n;
 }
 
 static struct cel_node *unary(struct parser *p)
@@ -480,7 +486,9 @@ struct cel_program *cel_parse(const char *text, struct arena *a, struct strbuf *
 	if (!root || p.failed)
 		return NULL;
 	struct cel_program *program = ARENA_NEW(a, struct cel_program);
-	*program = (struct cel_program){
-		.text = arena_strdup(a, text), .root = root, .uses_old = p.uses_old};
+	*program = (struct cel_program){.text = arena_strdup(a, text),
+					.root = root,
+					.n_nodes = p.nodes,
+					.uses_old = p.uses_old};
 	return program;
 }

@@ -159,6 +159,12 @@ static void run_rule(struct run *r, const struct cel_rule *rule, const struct sc
 					 ? "validation failed due to running out of cost budget"
 					 : "call cost exceeds limit for rule"));
 		r->stopped = true;
+	} else if (v.kind == CEL_ERROR && str_has_prefix(v.str, STR("no such overload"))) {
+		report(r, rule, s,
+		       arena_fmt(a,
+				 "'%.*s': call arguments did not match a supported operator, "
+				 "function or macro signature for rule: %s",
+				 STR_ARG(v.str), said));
 	} else if (v.kind == CEL_ERROR) {
 		report(r, rule, s, arena_fmt(a, "%.*s evaluating rule: %s", STR_ARG(v.str), said));
 	} else if (v.kind != CEL_BOOL) {

@@ -100,7 +100,7 @@ static struct cel_value join_with(const struct cel_value *list, struct str sep, 
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CEL_TEXT_BYTES_MAX);
 	for (size_t i = 0; i < cel_size(list); i++) {
-		struct cel_value item = cel_item(list, i);
+		struct cel_value item = cel_item(list, i, c->a);
 		if (item.kind != CEL_STRING)
 			return cel_error(c->a, "no such overload");
 		if (i > 0)
@@ -123,14 +123,22 @@ CEL_FN(join_by)
 CEL_FN(substring_between)
 {
 	size_t from = 0, to = 0;
-	if (!offset_of(v[0].str, v[1].i, &from) || !offset_of(v[0].str, v[2].i, &to) || from > to)
+	if (v[1].i > v[2].i)
+		return cel_error(c->a, "invalid substring range. start: %lld, end: %lld",
+				 (long long)v[1].i, (long long)v[2].i);
+	if (v[1].i < 0 || !offset_of(v[0].str, v[1].i, &from))
 		return cel_error(c->a, "index out of range: %lld", (long long)v[1].i);
+	if (!offset_of(v[0].str, v[2].i, &to))
+		return cel_error(c->a, "index out of range: %lld", (long long)v[2].i);
 	return cel_string(str_sub(v[0].str, from, to - from));
 }
 
 CEL_FN(substring_from)
 {
-	struct cel_value args[] = {v[0], v[1], cel_int((int64_t)utf8_count(v[0].str))};
+	int64_t n = (int64_t)utf8_count(v[0].str);
+	struct cel_value args[] = {v[0], v[1], cel_int(n)};
+	if (v[1].i > n)
+		return cel_error(c->a, "index out of range: %lld", (long long)v[1].i);
 	return substring_between(args, c);
 }
 

@@ -137,8 +137,8 @@ static struct cel_value time_of(const struct cel_value *v, enum cel_kind kind, s
 {
 	struct cel_value r = {.kind = kind};
 	if (!cel_parse_time(kind, v->str, &r.i))
-		return cel_error(c->a, "invalid %s: \"%.*s\"",
-				 kind == CEL_DURATION ? "duration" : "timestamp", STR_ARG(v->str));
+		return cel_error(c->a, "type conversion error from 'string' to '%s'",
+				 cel_kind_name(kind));
 	return r;
 }
 

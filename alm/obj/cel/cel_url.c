@@ -6,13 +6,20 @@
 
 #define FN(name) struct cel_value name(const struct cel_value *v, UNUSED struct cel_call *c)
 
+static struct cel_value no_url(struct str text, struct cel_call *c)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CEL_TEXT_MAX);
+	go_quote(text, &b);
+	return cel_error(c->a, "URL parse error during conversion from string: parse %s: %s", b.buf,
+			 text.len ? "invalid URI for request" : "empty url");
+}
+
 /* k8s.io/apiserver/pkg/cel/library/urls.go: an absolute URI or an absolute path. */
 FN(cel_url_of)
 {
 	struct cel_value u = {.kind = CEL_URL, .str = v[0].str};
 	if (!v[0].str.len || !schema_format_valid("uri", v[0].str))
-		return cel_error(c->a, "URL parse error during conversion from string: %.*s",
-				 STR_ARG(v[0].str));
+		return no_url(v[0].str, c);
 	return u;
 }
 

@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/hash.h"
+#include "alm/base/version.h"
 #include "alm/obj/cel/cel_message.h"
 #include "alm/obj/schema/schema_node.h"
+
+#define DECODED_BYTES_MAX ((size_t)4 << 20)
 
 struct cel_value cel_error(struct arena *a, const char *fmt, ...)
 {
@@ -60,6 +64,8 @@ const char *cel_kind_name(enum cel_kind kind)
 		[CEL_IP] = "net.IP",
 		[CEL_CIDR] = "net.CIDR",
 		[CEL_OPTIONAL] = "optional_type",
+		[CEL_FORMAT] = "kubernetes.NamedFormat",
+		[CEL_SEMVER] = "kubernetes.Semver",
 		[CEL_MESSAGE] = "object",
 	};
 	return names[kind];
@@ -73,6 +79,9 @@ const char *cel_type_text(const struct cel_type *t, struct arena *a)
 	if (t->kind == CEL_MAP)
 		return t->inner ? arena_fmt(a, "map(string, %s)", cel_type_text(t->inner, a))
 				: "map(dyn, dyn)";
+	if (t->kind == CEL_OPTIONAL)
+		return arena_fmt(a, "optional_type(%s)",
+				 t->inner ? cel_type_text(t->inner, a) : "dyn");
 	if (t->kind == CEL_DURATION || t->kind == CEL_TIMESTAMP)
 		return t->kind == CEL_DURATION ? "duration" : "timestamp";
 	return t->kind == CEL_MESSAGE ? t->name : cel_kind_name(t->kind);
@@ -99,7 +108,7 @@ enum cel_kind cel_format_kind(const char *format)
 		return CEL_DURATION;
 	if (strcmp(format, "date-time") == 0 || strcmp(format, "date") == 0)
 		return CEL_TIMESTAMP;
-	return CEL_STRING;
+	return strcmp(format, "byte") == 0 ? CEL_BYTES : CEL_STRING;
 }
 
 bool cel_parse_time(enum cel_kind kind, struct str text, int64_t *ret_ns)
@@ -114,16 +123,28 @@ bool cel_parse_time(enum cel_kind kind, struct str text, int64_t *ret_ns)
 	return clock_parse(str_of(date), ret_ns);
 }
 
+static struct cel_value of_base64(struct str text, struct arena *a)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(DECODED_BYTES_MAX);
+	if (!a || !base64_decode(text, &b))
+		return cel_string(text);
+	struct cel_value v = cel_string(str_n(arena_memdup(a, b.buf, b.len + 1), b.len));
+	v.kind = CEL_BYTES;
+	return v;
+}
+
 /* A text whose format the schema names is what the format says, as upstream. */
-static struct cel_value of_string(struct str text, const struct schema *s)
+static struct cel_value of_string(struct str text, const struct schema *s, struct arena *a)
 {
 	struct cel_value v = {.kind = cel_format_kind(s ? s->format : NULL)};
+	if (v.kind == CEL_BYTES)
+		return of_base64(text, a);
 	if (v.kind == CEL_STRING || !cel_parse_time(v.kind, text, &v.i))
 		return cel_string(text);
 	return v;
 }
 
-struct cel_value cel_of(const struct obj *o, const struct schema *s)
+struct cel_value cel_of(const struct obj *o, const struct schema *s, struct arena *a)
 {
 	switch (obj_type(o)) {
 	case OBJ_BOOL:
@@ -132,7 +153,7 @@ struct cel_value cel_of(const struct obj *o, const struct schema *s)
 	case OBJ_DOUBLE:
 		return of_number(o, s);
 	case OBJ_STRING:
-		return of_string(obj_as_str(o), s);
+		return of_string(obj_as_str(o), s, a);
 	case OBJ_LIST:
 		return (struct cel_value){.kind = CEL_LIST, .o = o, .s = s};
 	case OBJ_MAP:
@@ -151,16 +172,17 @@ size_t cel_size(const struct cel_value *v)
 	return v->kind == CEL_MAP ? v->list.n / 2 : v->list.n;
 }
 
-struct cel_value cel_item(const struct cel_value *list, size_t i)
+struct cel_value cel_item(const struct cel_value *list, size_t i, struct arena *a)
 {
 	if (list->o)
-		return cel_of(obj_at(list->o, i), schema_items(list->s));
+		return cel_of(obj_at(list->o, i), schema_items(list->s), a);
 	return list->list.items[i];
 }
 
 /* NOLINTBEGIN(misc-no-recursion): lists that a rule makes nest at most CEL_DEPTH_MAX deep, objects
  * OBJ_DEPTH_MAX */
-bool cel_lookup(const struct cel_value *map, const struct cel_value *key, struct cel_value *ret)
+bool cel_lookup(const struct cel_value *map, const struct cel_value *key, struct cel_budget *budget,
+		struct cel_value *ret)
 {
 	if (map->o) {
 		if (key->kind != CEL_STRING ||
@@ -171,12 +193,11 @@ bool cel_lookup(const struct cel_value *map, const struct cel_value *key, struct
 		const struct schema *s = schema_field(map->s, name);
 		xfree(name);
 		if (value)
-			*ret = cel_of(value, s);
+			*ret = cel_of(value, s, budget->decoded);
 		return value != NULL;
 	}
-	struct cel_budget free_of_charge = {.left = UINT64_MAX};
-	for (size_t i = 0; i < cel_size(map); i++)
-		if (cel_equal(&map->list.items[2 * i], key, &free_of_charge)) {
+	for (size_t i = 0; i < cel_size(map) && !budget->over; i++)
+		if (cel_equal(&map->list.items[2 * i], key, budget)) {
 			*ret = map->list.items[2 * i + 1];
 			return true;
 		}
@@ -285,12 +306,13 @@ static bool lists_equal(const struct cel_value *x, const struct cel_value *y,
 	if (n != cel_size(y))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		struct cel_value a = cel_item(x, i), b = cel_item(y, i);
+		struct cel_value a = cel_item(x, i, budget->decoded);
+		struct cel_value b = cel_item(y, i, budget->decoded);
 		if (!spend(budget))
 			return false;
 		bool found = cel_equal(&a, &b, budget);
 		for (size_t j = 0; any_order && !found && j < n && !budget->over; j++) {
-			b = cel_item(y, j);
+			b = cel_item(y, j, budget->decoded);
 			found = cel_equal(&a, &b, budget);
 		}
 		if (!found)
@@ -307,8 +329,9 @@ static bool maps_equal(const struct cel_value *x, const struct cel_value *y,
 	if (x->o) {
 		OBJ_EACH (it, x->o) {
 			struct cel_value key = cel_string(str_of(it.key)), other;
-			struct cel_value value = cel_of(it.value, schema_field(x->s, it.key));
-			if (!spend(budget) || !cel_lookup(y, &key, &other) ||
+			struct cel_value value =
+				cel_of(it.value, schema_field(x->s, it.key), budget->decoded);
+			if (!spend(budget) || !cel_lookup(y, &key, budget, &other) ||
 			    !cel_equal(&value, &other, budget))
 				return false;
 		}
@@ -316,7 +339,7 @@ static bool maps_equal(const struct cel_value *x, const struct cel_value *y,
 	}
 	for (size_t i = 0; i < cel_size(x); i++) {
 		struct cel_value other;
-		if (!spend(budget) || !cel_lookup(y, &x->list.items[2 * i], &other) ||
+		if (!spend(budget) || !cel_lookup(y, &x->list.items[2 * i], budget, &other) ||
 		    !cel_equal(&x->list.items[2 * i + 1], &other, budget))
 			return false;
 	}
@@ -338,6 +361,10 @@ bool cel_equal(const struct cel_value *x, const struct cel_value *y, struct cel_
 		return x->type == y->type;
 	if (x->kind == CEL_QUANTITY)
 		return x->nanos.high == y->nanos.high && x->nanos.low == y->nanos.low;
+	if (x->kind == CEL_FORMAT)
+		return x->format == y->format;
+	if (x->kind == CEL_SEMVER)
+		return version_precedence(x->version, y->version) == 0;
 	if (x->kind == CEL_IP || x->kind == CEL_CIDR)
 		return ips_equal(x->ip, y->ip);
 	if (x->kind == CEL_OPTIONAL)

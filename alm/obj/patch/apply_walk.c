@@ -46,8 +46,9 @@ bool apply_map_is_atomic(struct apply_type t)
 
 bool apply_is_named(struct apply_type t, const char *key)
 {
-	if (t.root && (strcmp(key, "metadata") == 0 || strcmp(key, "kind") == 0 ||
-		       strcmp(key, "apiVersion") == 0))
+	bool resource = t.root || (t.s && t.s->embedded);
+	if (resource && (strcmp(key, "metadata") == 0 || strcmp(key, "kind") == 0 ||
+			 strcmp(key, "apiVersion") == 0))
 		return true;
 	if (schema_property(t.s, key))
 		return true;

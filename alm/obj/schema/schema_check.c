@@ -62,8 +62,18 @@ static void check_keyword_types(struct schema_checked *c, const struct obj *o)
 			schema_invalid(c, "required", required, "must be a list of strings");
 }
 
+/* Is it of a list of items, of which the list is told? */
+static bool is_listed_item(const struct schema_checked *c)
+{
+	struct str before, index;
+	return str_rcut(strbuf_str(&c->path), '[', &before, &index) && index.len &&
+	       char_is_digit(index.ptr[0]) && str_has_suffix(before, STR(".items"));
+}
+
 static void check_readable(struct schema_checked *c, const struct obj *o)
 {
+	if (obj_type(o) == OBJ_NULL && is_listed_item(c))
+		return;
 	if (obj_type(o) == OBJ_MAP) {
 		check_keyword_types(c, o);
 		return;

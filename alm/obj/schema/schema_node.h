@@ -62,6 +62,7 @@ struct schema {
 	struct str pattern;                /* the same, which may hold NUL; a regex */
 	const struct obj *rules;           /* x-kubernetes-validations as written, NULL: none */
 	struct cel_rules *cel;             /* compiled, NULL: none */
+	int64_t least_bytes;               /* of the text of a value; set by cel_measure() alone */
 	bool has_embedded_below;           /* the same of objects in it */
 	bool has_rules_below; /* here or further down: subtrees without are not walked */
 };

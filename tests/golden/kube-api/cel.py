@@ -3,7 +3,7 @@
 
 A few expressions a policy, as the messages of validations that fail: what they are comes as Warnings of a write. What does not
 compile is told when the policy is written. tests/unit/alm/apiserver/admission/test_cel_functions.c sends the same to ours.
-Recorded on 1.36. Not there yet, so not here: comprehensions of two variables, semver, format.dns1123Label() and the like,
+Recorded on 1.36. Comprehensions of two variables, semver, format.dns1123Label() and the like are in cel_rules.py. Not there yet:
 getQuery of URLs, '?' in literals of lists and maps.
 """
 import json

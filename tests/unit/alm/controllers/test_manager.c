@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "alm/audit/audit.h"
 #include "alm/controllers/manager_bundles.h"
 #include "alm/controllers/manager_internal.h"
 #include "tests/lib/work_fixture.h"
@@ -22,19 +21,14 @@ static size_t taken(struct queue *q)
 	return n;
 }
 
-static struct manager *make_as(const struct work_fixture *f, bool same_process)
+static struct manager *make(const struct work_fixture *f)
 {
 	const struct manager_config c = {.loop = f->loop,
 					 .client = f->client,
 					 .audit = f->audit,
 					 .db = f->db,
-					 .same_process = same_process};
+					 .same_process = true};
 	return manager_new(&c);
-}
-
-static struct manager *make(const struct work_fixture *f)
-{
-	return make_as(f, true);
 }
 
 static void test_manager__a_controller_has_a_bound_for_its_keys(void **state)
@@ -144,71 +138,6 @@ static void test_manager__a_rollout_is_that_of_its_name(void **state)
 	work_fixture_drop(&f);
 }
 
-static void observe(struct work_fixture *f, const char *kind, const char *name, const char *reason)
-{
-	struct error err = ERROR_INIT;
-	int64_t seq;
-	const struct audit_row row = {
-		.type = "Observe",
-		.reason = reason,
-		.subject = {.kind = kind, .ns = "n", .name = name, .uid = name}};
-	assert_ok(audit_append_now(f->audit, &row, &seq, &err), &err);
-}
-
-/* Whom the log says to be gone, since this entry. */
-static const char *told_gone(struct work_fixture *f, int64_t from, struct strbuf *b)
-{
-	for (int64_t seq = from + 1; seq <= audit_last_seq(f->audit); seq++) {
-		struct error err;
-		CLEANUP(obj_unrefp) struct obj *row = NULL;
-		assert_ok(audit_row_get(f->audit, seq, &row, &err), &err);
-		if (cstr_eq(obj_str(row, "reason"), "Deleted"))
-			strbuf_addf(b, "%s/%s ", obj_str(row, "subject.kind"),
-				    obj_str(row, "subject.name"));
-	}
-	return b->buf;
-}
-
-/* Of a server whose writes are in no log of ours: what went while nobody looked is told from what the log saw last. */
-static void test_manager__instances_that_went_unseen_are_told(void **state)
-{
-	static const char list[] =
-		"{\"apiVersion\":\"g/"
-		"v1\",\"kind\":\"EtcdList\",\"metadata\":{\"resourceVersion\":\"5\"},"
-		"\"items\":[{\"metadata\":{\"name\":\"there\",\"namespace\":\"n\",\"uid\":"
-		"\"there\","
-		"\"resourceVersion\":\"4\",\"generation\":1}}]}";
-	static const struct resource etcds = {"g", "v1", "etcds", "Etcd", true};
-	(void)state;
-	for (int same = 0; same < 2; same++) {
-		struct work_fixture f;
-		CLEANUP(strbuf_release) struct strbuf told = STRBUF_INIT(STRBUF_SMALL);
-		work_fixture_init(&f);
-		struct manager *m = make_as(&f, same);
-		observe(&f, "Etcd", "gone", "Created");
-		observe(&f, "Etcd", "there", "Created");
-		observe(&f, "Etcd", "known", "Created");
-		observe(&f, "Etcd", "known", "Deleted");
-		observe(&f, "Other", "another", "Created");
-		int64_t last = audit_last_seq(f.audit);
-		struct source_watch *w = xcalloc(1, sizeof(*w));
-		w->kind = WATCH_INSTANCE;
-		const struct informer_config nothing = {.client = f.client, .resource = etcds};
-		for (size_t i = 0; i < ARRAY_LEN(m->fixed); i++)
-			m->fixed[i].informer = informer_new(&nothing);
-		map_set(m->instances, "g/etcds", w);
-		fake_answer(f.transport, "GET", "/apis/g/v1/etcds?limit=*", 200, list);
-		fake_stream(f.transport, "GET", "/apis/g/v1/etcds?watch=*", 200, "");
-		m->ready = true;
-		manager_open_watch(m, w, &etcds, NULL, false);
-		loop_fake_settle(f.loop);
-		assert_true(informer_is_synced(w->informer));
-		assert_string_equal(told_gone(&f, last, &told), same ? "" : "Etcd/gone ");
-		manager_free(m);
-		work_fixture_drop(&f);
-	}
-}
-
 /* Nothing is left under way of one that ends, whatever it has begun. */
 static void test_manager__ends_what_it_began(void **state)
 {
@@ -233,7 +162,6 @@ int main(void)
 		cmocka_unit_test(test_manager__a_controller_has_a_bound_for_its_keys),
 		cmocka_unit_test(test_manager__a_rollout_is_that_of_its_name),
 		cmocka_unit_test(test_manager__ends_what_it_began),
-		cmocka_unit_test(test_manager__instances_that_went_unseen_are_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,6 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/yaml.h"
-#include "installers/access.h"
 #include "tests/lib/strategy_fake.h"
 
 #define USER   "system:serviceaccount:alm-system:app-web"
@@ -435,36 +434,6 @@ static void test_strategy_access__what_an_upgrade_takes_more(void **state)
 	}
 }
 
-/* What ran before may give more rights than are compared: then nobody can say what the upgrade adds. */
-static void test_strategy_access__more_rights_than_are_compared(void **state)
-{
-	(void)state;
-	for (size_t more = 0; more < 2; more++) {
-		struct world w;
-		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)1 << 20);
-		begin(&w, ROLE("web", "get"), true);
-		w.former = (struct strategy_ref){.o = yaml(&w, STRATEGY("f", "f")),
-						 .name = "f",
-						 .version = "1.0.0",
-						 .revision = 1};
-		strbuf_adds(&b, "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, "
-				"metadata: {name: web}, rules: [{apiGroups: [''], resources: [r], "
-				"verbs: [v");
-		for (size_t i = 1; i < ACCESS_RULES_MAX + more; i++)
-			strbuf_addf(&b, ", v%zu", i);
-		strbuf_adds(&b, "]}]}");
-		store(&w, &w.former, 1, b.buf);
-		w.app.installed = &w.former;
-		pass(&w);
-		w.s.revision = 2;
-		assert_int_equal(strategy_review(&w.s), more ? ENDED : WAITING);
-		assert_int_equal(w.s.phase, more ? PHASE_BLOCKED : PHASE_PENDING);
-		if (more)
-			assert_string_equal(w.s.reason, "RenderLimit");
-		view_fake_release(&w.f);
-	}
-}
-
 static void test_strategy_access__a_few_are_named(void **state)
 {
 	static const char *const texts[] = {"",
@@ -498,7 +467,6 @@ int main(void)
 		cmocka_unit_test(test_strategy_access__which_right_a_template_takes),
 		cmocka_unit_test(test_strategy_access__each_plan_has_its_question),
 		cmocka_unit_test(test_strategy_access__what_an_upgrade_takes_more),
-		cmocka_unit_test(test_strategy_access__more_rights_than_are_compared),
 		cmocka_unit_test(test_strategy_access__a_few_are_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

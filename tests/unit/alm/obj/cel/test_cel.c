@@ -140,7 +140,8 @@ static const struct {
 	{"self.l.all(x, 10 / (x - 1) > 0)", "division by zero"},
 	{"[].all(x, x) && ![].exists(x, x) && {}.size() == 0", "true"},
 	{"self.set == ['b', 'a'] && self.l != [3, 2, 1]", "true"},
-	{"self.o == {'x': 1} && self.any.q[0] == 1", "true"},
+	{"self.o == {'x': 1}", "true"},
+	{"self.any.q[0] == 1", "undefined field 'any'"},
 	{"has(self.i) && !has(self.o.y) && has(self.nul) && self.nul == null", "undefined"},
 	{"has(self.i) && has(self.nul) && self.nul == null", "true"},
 	{"self.__namespace__ == 'ns' && self.a__dash__b__dot__c__slash__d__underscores__e == 7",
@@ -153,7 +154,7 @@ static const struct {
 	 "true"},
 	{"string(12) == '12' && string(1.5) == '1.5' && string(true) == 'true' && bool('true')",
 	 "true"},
-	{"int('x') == 1", "strconv.ParseInt: parsing \"x\": invalid syntax"},
+	{"int('x') == 1", "type conversion error from 'string' to 'int'"},
 	{"string(b'abc') == 'abc' && bytes('abc') == b'abc' && size(b'\\xff') == 1", "true"},
 	{"r'\\d' == '\\\\d' && '''a\nb''' == 'a\\nb'", "true"},
 	{"{'a': 1, 'b': 2}['b'] == 2 && {1: 'x'}[1] == 'x'", "true"},
@@ -174,7 +175,7 @@ static const struct {
 	 "true"},
 	{"self.dur > duration('1s') && self.at < timestamp('2021-01-01T00:00:00Z')", "true"},
 	{"self.dur == 'x'", "found no matching overload for '_==_'"},
-	{"duration('x') > duration('1s')", "invalid duration: \"x\""},
+	{"duration('x') > duration('1s')", "invalid duration argument"},
 	{"isIP('10.0.0.1') && isIP('::1') && !isIP('x') && isCIDR('10.0.0.0/8') && "
 	 "isURL('http://a/b')",
 	 "true"},
@@ -200,8 +201,8 @@ static const struct {
 	 "url('/a').getHost() == ''",
 	 "true"},
 	{"url('oci://r/i:1').getScheme() in ['', 'oci'] && url('/a') == url('/a')", "true"},
-	{"url('no url').getScheme() == ''",
-	 "URL parse error during conversion from string: no url"},
+	{"url('no url').getScheme() == ''", "URL parse error during conversion from string: parse "
+					    "\"no url\": invalid URI for request"},
 	{"self.s.getScheme() == ''", "found no matching overload for 'getScheme'"},
 	{"'al2@v1'.find('^[^@]+') == 'al2' && 'abc'.find('x') == '' && 'abc'.find('b.?') == 'bc'",
 	 "true"},
@@ -282,8 +283,8 @@ static void test_cel__transition_rules_correlate_by_key(void **state)
 static const struct {
 	const char *schema, *finding;
 } illegal[] = {
-	{"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"x-kubernetes-validations\":[{"
-	 "\"rule\":"
+	{"{\"type\":\"array\",\"maxItems\":9,\"items\":{\"type\":\"string\",\"maxLength\":9,"
+	 "\"x-kubernetes-validations\":[{\"rule\":"
 	 "\"self == oldSelf\"}]}}",
 	 "oldSelf cannot be used on the uncorrelatable portion of the schema within x"},
 	{"{\"type\":\"string\",\"x-kubernetes-validations\":[{\"rule\":\"'a'\"}]}",
@@ -373,14 +374,14 @@ static void test_cel__old_self_may_be_optional(void **state)
 		parse("{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\"}},"
 		      "\"x-kubernetes-validations\":[{\"rule\":\"self.n < 5 || "
 		      "oldSelf.hasValue() && oldSelf.value().n >= 5\",\"optionalOldSelf\":true,"
-		      "\"messageExpression\":\"'was ' + "
-		      "string(oldSelf.?n.orValue(-1))\"}]}");
+		      "\"messageExpression\":\"oldSelf.?n.orValue(-1) < 0 ? "
+		      "'was none' : 'was some'\"}]}");
 	static const struct {
 		int n, was; /* -1: created */
 		const char *message;
 	} rows[] = {{4, -1, NULL},
-		    {5, -1, "Invalid value: \"object\": was -1"},
-		    {5, 4, "Invalid value: \"object\": was 4"},
+		    {5, -1, "Invalid value: \"object\": was none"},
+		    {5, 4, "Invalid value: \"object\": was some"},
 		    {5, 5, NULL},
 		    {4, 5, NULL}};
 	struct schema *s = compile(openapi);

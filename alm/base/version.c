@@ -1,5 +1,5 @@
-/* Versions; ranges are in semver_range.c. */
-#include "catalog/semver.h"
+/* version.c: see version.h; ranges are in catalog/semver.h. */
+#include "alm/base/version.h"
 
 static bool all_digits(struct str s)
 {

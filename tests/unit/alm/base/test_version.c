@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "alm/base/arena.h"
+#include "alm/base/version.h"
 #include "catalog/semver.h"
 
 static struct version v(const char *text)
