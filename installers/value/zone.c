@@ -284,12 +284,12 @@ static const struct zone_type *by_rule(const struct vzone *z, int64_t sec)
 		return &z->std;
 	int64_t year;
 	int month, day;
-	int64_t local = sec + z->std.offset;
-	int64_t days = local / 86400 - (local % 86400 < 0);
+	int64_t days =
+		sec / 86400 - (sec % 86400 < 0); /* the year is the one of UTC, as Go has it */
 	civil_from_days(days, &year, &month, &day);
 	int64_t start = change_second(&z->start, year) - z->std.offset;
 	int64_t end = change_second(&z->end, year) - z->dst.offset;
-	bool dst = start < end ? sec >= start && sec < end : sec >= start || sec < end;
+	bool dst = start <= end ? sec >= start && sec < end : sec >= start || sec < end;
 	return dst ? &z->dst : &z->std;
 }
 

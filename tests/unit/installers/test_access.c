@@ -363,6 +363,43 @@ static void test_access__a_role_of_others_is_told_with_its_subject(void **state)
 			    "");
 }
 
+/* Only the chart's own account is told by its role alone: one of another kind, name or namespace is a stranger, who is told. */
+static void test_access__each_other_account_is_a_stranger(void **state)
+{
+	static const char *const kinds[] = {"ServiceAccount", "User", "Group"};
+	static const char *const names[] = {"own", "other", "r"};
+	static const char *const namespaces[] = {"ns", "kube-system", NULL};
+	struct world *w = *state;
+	for (size_t k = 0; k < 27; k++) {
+		struct error err = ERROR_INIT;
+		struct access got;
+		const char *ns = namespaces[k % 3], *name = names[k / 3 % 3], *kind = kinds[k / 9];
+		struct obj *binding =
+			parse(w, "{" RBAC "\"kind\":\"RoleBinding\",\"metadata\":{"
+				 "\"name\":\"b\"},\"roleRef\":{\"kind\":\"ClusterRole\","
+				 "\"name\":\"r\"}}");
+		struct obj *subject = obj_map(), *list = obj_list();
+		obj_set_str(subject, "kind", kind);
+		obj_set_str(subject, "name", name);
+		if (ns)
+			obj_set_str(subject, "namespace", ns);
+		obj_append(list, subject);
+		obj_set(binding, "subjects", list);
+		const struct access_object objects[] = {
+			{.object = parse(w, "{\"apiVersion\":\"v1\",\"kind\":\"ServiceAccount\","
+					    "\"metadata\":{\"name\":\"own\"}}"),
+			 .ns = "ns"},
+			{.object = parse(w, ROLE(READS))},
+			{.object = binding, .ns = "ns"}};
+		const struct access_input in = {.objects = objects, .n = ARRAY_LEN(objects)};
+		assert_ok(access_grants(&in, w->a, &got, &err), &err);
+		size_t n_told = 0;
+		for (size_t i = 0; i < got.n; i++)
+			n_told += got.items[i].subject != NULL;
+		assert_int_equal(n_told, k != 0);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(test_access__##name, setup, teardown)
 
 int main(void)
@@ -381,6 +418,7 @@ int main(void)
 		TEST(an_upgrade_tells_each_verb_and_resource_it_adds),
 		TEST(a_wider_scope_is_more),
 		TEST(a_role_of_others_is_told_with_its_subject),
+		TEST(each_other_account_is_a_stranger),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,6 +162,27 @@ static void test_webhook__the_same_event_until_it_is_taken(void **state)
 	teardown(&f);
 }
 
+/* An answer is no more than is read: a longer one is not taken for an answer, however long. */
+static void test_webhook__a_flood_is_no_answer(void **state)
+{
+	(void)state;
+	for (size_t more = 0; more < 2; more++) {
+		struct fixture f;
+		CLEANUP(strbuf_release) struct strbuf flood = STRBUF_INIT(2 * WEBHOOK_BYTES_MAX);
+		strbuf_pad(&flood, 'x', WEBHOOK_BYTES_MAX + more);
+		setup(&f);
+		open_webhook(&f, "");
+		fake_answer(f.fake, "POST", HOOK, 200, flood.buf);
+		if (more)
+			fake_answer(f.fake, "POST", HOOK, 200, "");
+		(void)row(&f, "Transition", "Finished", 1);
+		loop_fake_run(f.loop, NS_PER_MIN);
+		assert_int_equal(fake_count(f.fake), 1 + more);
+		assert_true(webhook_is_idle(f.webhook));
+		teardown(&f);
+	}
+}
+
 static void test_webhook__a_new_process_goes_on_where_it_was(void **state)
 {
 	(void)state;
@@ -273,6 +294,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_webhook__transitions_in_order_and_nothing_else),
 		cmocka_unit_test(test_webhook__the_same_event_until_it_is_taken),
+		cmocka_unit_test(test_webhook__a_flood_is_no_answer),
 		cmocka_unit_test(test_webhook__a_new_process_goes_on_where_it_was),
 		cmocka_unit_test(test_webhook__its_url_is_not_kept),
 		cmocka_unit_test(test_webhook__given_up_after_a_day),

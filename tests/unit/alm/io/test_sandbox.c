@@ -301,6 +301,18 @@ static void test_sandbox__a_file_that_is_too_large(void **state)
 	assert_int_equal(run_file(f, "upper", STR(""), fd, (struct sandbox_limits){0}), E_LIMIT);
 }
 
+/* Nor is more text taken, and none of it is looked at: it is not there. */
+static void test_sandbox__a_text_that_is_too_large(void **state)
+{
+	struct fixture *f = *state;
+	size_t n = SANDBOX_INPUT_BYTES + 1;
+	void *text = mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(text, MAP_FAILED);
+	assert_int_equal(run(f, "upper", str_n(text, n), (struct sandbox_limits){0}), E_LIMIT);
+	assert_non_null(strstr(f->failed.msg, "want at most"));
+	assert_int_equal(munmap(text, n), 0);
+}
+
 static void test_sandbox__inline_is_the_same_without_a_child(void **state)
 {
 	struct fixture *f = *state;
@@ -573,6 +585,7 @@ int main(void)
 		TEST(test_sandbox__errors_come_back_as_they_are),
 		TEST(test_sandbox__a_file_follows_the_text),
 		TEST(test_sandbox__a_file_that_is_too_large),
+		TEST(test_sandbox__a_text_that_is_too_large),
 		TEST(test_sandbox__inline_is_the_same_without_a_child),
 		TEST(test_sandbox__a_crash_costs_one_run),
 		TEST(test_sandbox__limits_are_named),

@@ -274,6 +274,7 @@ GOLDEN(corners)
 GOLDEN(edges)
 GOLDEN(log)
 GOLDEN(schema)
+GOLDEN(tables)
 
 /* Their case is their error: the one ends every render, and no value of Helm's is a function that
  * the other could call. */
@@ -325,6 +326,7 @@ int main(void)
 		cmocka_unit_test(test_charts_out__edges),
 		cmocka_unit_test(test_charts_out__log),
 		cmocka_unit_test(test_charts_out__schema),
+		cmocka_unit_test(test_charts_out__tables),
 		cmocka_unit_test(test_charts_out__each_function_runs_in_the_case_that_covers_it),
 	};
 	char here[256];
