@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#include "alm/obj/cel/cel.h"
+#include "alm/obj/cel/cel_cost.h"
 #include "alm/obj/json.h"
 
 static const char schema_text[] =
@@ -12,9 +12,10 @@ static const char schema_text[] =
 	"\"string\"},\"l\":{"
 	"\"type\":\"array\",\"items\":{\"type\":\"integer\"}},\"m\":{\"type\":\"object\","
 	"\"additionalProperties\":{\"type\":\"string\"}},\"d\":{\"type\":\"string\",\"format\":"
-	"\"duration\"},\"x\":{\"x-kubernetes-int-or-string\":true}}}";
-static const char object_text[] =
-	"{\"i\":3,\"s\":\"h\",\"l\":[1,2,3],\"m\":{\"k\":\"v\"},\"d\":\"5s\",\"x\":\"1\"}";
+	"\"duration\"},\"y\":{\"type\":\"string\",\"format\":\"byte\"},\"x\":{\"x-kubernetes-int-"
+	"or-string\":true}}}";
+static const char object_text[] = "{\"i\":3,\"s\":\"h\",\"l\":[1,2,3],\"m\":{\"k\":\"v\"},\"d\":"
+				  "\"5s\",\"y\":\"YWJj\",\"x\":\"1\"}";
 
 /* As a MutatingAdmissionPolicy has it: Object{..} and JSONPatch{..} may be written, and are said to be what they are. */
 static void run_with_messages(const struct cel_program *p, const struct schema *schema,
@@ -22,8 +23,8 @@ static void run_with_messages(const struct cel_program *p, const struct schema *
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	const struct cel_var items[] = {
-		{NULL, "object", cel_type_of(schema, a), cel_of(object, schema)},
-		{NULL, "oldObject", cel_type_of(NULL, a), cel_of(object, NULL)},
+		{NULL, "object", cel_type_of(schema, a), cel_of(object, schema, a)},
+		{NULL, "oldObject", cel_type_of(NULL, a), cel_of(object, NULL, a)},
 	};
 	const struct cel_vars vars = {items, 2, true};
 	struct cel_type type;
@@ -50,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    json_parse(STR(object_text), &object, &err) < 0)
 			return 0;
 		obj_unref(o);
+		cel_measure(schema);
 	}
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)16 << 20);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
@@ -67,6 +69,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	run_with_messages(p, schema, object, a);
+	const char *fault = cel_constant_fault(p, a);
+	fuzz_note(str_of(fault ? fault : ""));
+	fuzz_note_number((int64_t)cel_cost(p, schema, true, a));
 	struct cel_budget budget = {.left = 20000};
 	struct cel_value v = cel_eval(p, schema, object, object, a, &budget);
 	fuzz_note_number(v.kind);

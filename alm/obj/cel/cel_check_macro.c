@@ -90,13 +90,24 @@ bool cel_check_makes_value(const char *name)
 	return cstr_in(name, names);
 }
 
+/* Of optMap() upstream makes x.hasValue() ? .. x.value() .. */
+static void no_optional(struct cel_checker *c, const struct cel_node *n, struct cel_type range)
+{
+	static const char *const made[] = {"hasValue", "value"};
+	for (size_t i = 0; i < ARRAY_LEN(made); i++)
+		cel_check_fail(c, n->at,
+			       arena_fmt(c->a,
+					 "found no matching overload for '%s' applied to '%s.()'",
+					 made[i], cel_check_text(c, range)));
+}
+
 bool cel_check_declare(struct cel_checker *c, const struct cel_node *n, struct cel_type range)
 {
 	struct cel_type first, second;
 	if (cstr_has_prefix(n->name, "opt")) {
 		if (range.kind == CEL_OPTIONAL || range.kind == CEL_DYN || range.kind == CEL_ERROR)
 			return declare(c, n, n->var, range.inner ? *range.inner : dyn);
-		cel_check_no_overload(c, n, &range);
+		no_optional(c, n, range);
 		return false;
 	}
 	if (range_types(range, n->second != NULL, &first, &second))
