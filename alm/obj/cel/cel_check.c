@@ -104,17 +104,17 @@ static void want_bool(struct cel_checker *c, const struct cel_node *n)
 
 static struct cel_type conditional(struct cel_checker *c, const struct cel_node *n)
 {
-	want_bool(c, n->args[0]);
-	struct cel_type x = check_node(c, n->args[1]), y = check_node(c, n->args[2]);
+	struct cel_type types[3];
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		types[i] = check_node(c, n->args[i]);
+	struct cel_type test = types[0], x = types[1], y = types[2];
+	if (test.kind == CEL_ERROR || x.kind == CEL_ERROR || y.kind == CEL_ERROR)
+		return dyn;
+	if (test.kind != CEL_BOOL && test.kind != CEL_DYN)
+		return cel_check_no_overload(c, n, types);
 	if (x.kind == y.kind)
 		return x;
-	if (x.kind == CEL_ERROR || y.kind == CEL_ERROR || cel_check_comparable(x, y))
-		return dyn;
-	return cel_check_fail(
-		c, n->at,
-		arena_fmt(c->a,
-			  "found no matching overload for '_?_:_' applied to '(bool, %s, %s)'",
-			  cel_check_text(c, x), cel_check_text(c, y)));
+	return cel_check_comparable(x, y) ? dyn : cel_check_no_overload(c, n, types);
 }
 
 /* Of a literal: what has a value if it is there. */

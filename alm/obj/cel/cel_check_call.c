@@ -6,6 +6,16 @@
 
 static const struct cel_type dyn = {.kind = CEL_DYN};
 
+/* Is it known that no value is of both types? */
+static bool are_apart(const struct cel_type *x, const struct cel_type *y)
+{
+	bool x_is = cel_check_is_sortable(x->kind) && x->kind != CEL_DYN;
+	bool y_is = cel_check_is_sortable(y->kind) && y->kind != CEL_DYN;
+	bool x_many = x->kind == CEL_LIST || x->kind == CEL_MAP || x->kind == CEL_IP;
+	bool y_many = y->kind == CEL_LIST || y->kind == CEL_MAP || y->kind == CEL_IP;
+	return x->kind != y->kind && ((x_is && (y_is || y_many)) || (x_many && y_is));
+}
+
 bool cel_check_comparable(struct cel_type x, struct cel_type y)
 {
 	bool x_number = x.kind == CEL_INT || x.kind == CEL_UINT || x.kind == CEL_DOUBLE;
@@ -14,6 +24,11 @@ bool cel_check_comparable(struct cel_type x, struct cel_type y)
 		return true;
 	bool x_map = x.kind == CEL_MAP || x.kind == CEL_OBJECT;
 	bool y_map = y.kind == CEL_MAP || y.kind == CEL_OBJECT;
+	bool nests = x.kind == CEL_LIST || x.kind == CEL_MAP || x.kind == CEL_OPTIONAL;
+	for (const struct cel_type *a = x.inner, *b = y.inner; nests && a && b;
+	     a = a->inner, b = b->inner)
+		if (are_apart(a, b))
+			return false;
 	return x.kind == y.kind || (x_number && y_number) || (x_map && y_map);
 }
 
@@ -33,6 +48,17 @@ static struct cel_type optional_member(struct cel_checker *c, const struct cel_n
 			c, n->at,
 			arena_fmt(c->a, "undefined field '%s'", n->args[1]->literal.str.ptr));
 	return cel_check_optional(c, found);
+}
+
+/* Of functions that want an item of what a list, or an optional value, has. */
+static bool takes_item(const struct cel_node *n, const struct cel_type *types)
+{
+	static const char *const first[] = {"indexOf", "lastIndexOf", "orValue", NULL};
+	bool in = strcmp(n->name, "@in") == 0;
+	if (n->n != 2 || (!in && !cstr_in(n->name, first)))
+		return true;
+	const struct cel_type *inner = types[in].inner;
+	return !inner || !are_apart(inner, &types[!in]);
 }
 
 /* sort() wants what has an order, flatten() lists. */
@@ -142,6 +168,8 @@ struct cel_type cel_check_call(struct cel_checker *c, const struct cel_node *n,
 	if (result == CEL_ERROR || (equality && !cel_check_comparable(types[0], types[1])))
 		return cel_check_no_overload(c, n, types);
 	if (types[0].kind == CEL_LIST && types[0].inner && !takes_items(n, types[0].inner->kind))
+		return cel_check_no_overload(c, n, types);
+	if (!takes_item(n, types))
 		return cel_check_no_overload(c, n, types);
 	check_literals(c, n);
 	return result_type(c, n, types, result);

@@ -334,9 +334,9 @@ static struct cel_node *message(struct parser *p, const char *name)
 	return expect(p, "}") ? n : NULL;
 }
 
-static struct cel_node *member(struct parser *p)
+/* x, and what is selected of it. */
+static struct cel_node *member(struct parser *p, struct cel_node *x)
 {
-	struct cel_node *x = primary(p);
 	for (unsigned links = 0; x && !p->failed; links++) {
 		if (links > CEL_DEPTH_MAX)
 			return fail(p, p->token.at, "expression nests too deeply");
@@ -379,12 +379,14 @@ static struct cel_node *unary(struct parser *p)
 	size_t at = p->token.at;
 	const char *name = is(p, "!") ? "!_" : is(p, "-") ? "-_" : NULL;
 	if (!name)
-		return member(p);
+		return member(p, primary(p));
 	advance(p);
 	if (++p->depth > CEL_DEPTH_MAX)
 		return fail(p, at, "expression nests too deeply");
 	struct cel_node *x = name[0] == '-' ? negated(p, at) : NULL;
-	if (!x) {
+	if (x) {
+		x = member(p, x);
+	} else {
 		x = unary(p);
 		x = x ? call(p, name, at, x, NULL) : NULL;
 	}
