@@ -79,7 +79,7 @@ static void read_edited(void *arg, struct str edited)
 	CLEANUP(strbuf_release) struct strbuf again = STRBUF_INIT(EDITS_BYTES_MAX);
 	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(EDITS_BYTES_MAX);
 	strbuf_addf(&text, "%.*s%s", STR_ARG(edited), head.note);
-	FILE *f = fopen(path, "w"); /* a flush to the disk each time would take minutes */
+	FILE *f = fopen(path, "we"); /* a flush to the disk each time would take minutes */
 	assert_non_null(f);
 	assert_int_equal(fwrite(text.buf, 1, text.len, f), text.len);
 	assert_int_equal(fclose(f), 0);

@@ -180,7 +180,7 @@ static void assert_changes(const struct vzone *z, const struct made *m)
 static void known_to_libc(struct str bytes)
 {
 	CLEANUP(strbuf_release) struct strbuf name = STRBUF_INIT(STRBUF_SMALL);
-	FILE *f = fopen(path, "w");
+	FILE *f = fopen(path, "we");
 	assert_non_null(f);
 	assert_int_equal(fwrite(bytes.ptr, 1, bytes.len, f), bytes.len);
 	assert_int_equal(fclose(f), 0);
