@@ -488,6 +488,7 @@ static void hear(void *arg, const struct audit_row *row)
 	while (*at)
 		at++;
 	*at = !strcmp(row->reason, "Kept") ? "Kept" : "Lost";
+	assert_int_equal(obj_i64(row->body, "n", 0), 7);
 }
 
 /* What counts entries hears of those that stay: a commit that fails wrote none. */
@@ -498,8 +499,10 @@ static void test_audit__rows_are_told_of_when_they_are_committed(void **state)
 	struct error err = ERROR_INIT;
 	const char *heard[8] = {NULL};
 	int64_t seq;
-	struct audit_row kept = {.type = "System", .reason = "Kept"};
-	struct audit_row lost = {.type = "System", .reason = "Lost"};
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	struct audit_row kept = {.type = "System", .reason = "Kept", .body = body};
+	struct audit_row lost = {.type = "System", .reason = "Lost", .body = body};
+	obj_set_int(body, "n", 7);
 	audit_log_open(&l, ":memory:", NULL);
 	audit_on_row(l.audit, hear, heard);
 	assert_ok(db_begin(l.db, &err), &err);

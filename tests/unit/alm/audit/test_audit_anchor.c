@@ -246,6 +246,11 @@ static void test_audit_anchor__one_that_remembers_more_ends_the_writing(void **s
 	assert_true(strstr(audit_read_only(l.audit), "LogRolledBack: place remembers") != NULL);
 	assert_int_equal(audit_check_note(l.audit, str_of(again->note), "place", &err), -E_ALTERED);
 	assert_false(appends(&l));
+	const struct audit_row row = {.type = "System", .reason = "Started"};
+	int64_t seq;
+	assert_int_equal(audit_append_now(l.audit, &row, &seq, &err), -E_UNAVAILABLE);
+	assert_string_equal(err.msg,
+			    audit_read_only(l.audit)); /* whoever wants to write reads why */
 	int told = again->told;
 	advance(&l, NS_PER_HOUR);
 	assert_int_equal(again->told, told);
