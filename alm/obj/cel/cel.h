@@ -193,6 +193,7 @@ struct cel_value cel_error(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
 struct cel_value cel_bool(bool b);
 struct cel_value cel_int(int64_t i);
 struct cel_value cel_string(struct str s);
+struct cel_value cel_list(const struct cel_value *items, size_t n); /* borrowed */
 const char *cel_kind_name(enum cel_kind kind); /* as type(x) and messages print it */
 const char *cel_type_text(const struct cel_type *t, struct arena *a); /* "list(JSONPatch)" */
 /* duration: DURATION; date-time, date: TIMESTAMP; byte: BYTES; others and NULL: STRING. */

@@ -62,7 +62,7 @@ static struct cel_estimate collection(struct cel_coster *c, const struct cel_nod
 		struct cel_estimate x = estimate(c, arg->op == CEL_OP_ENTRY ? arg->args[0] : arg);
 		e.cost = cel_cost_plus(e.cost, x.cost);
 		if (i % step == step - 1)
-			item = united(item, cel_extent_of(c, &x));
+			item = united(item, cel_extent_of(&x));
 	}
 	e.size.min = e.size.max = n->n / step;
 	e.item = item;
@@ -74,7 +74,7 @@ static struct cel_estimate conditional(struct cel_coster *c, const struct cel_no
 	struct cel_estimate test = estimate(c, n->args[0]), yes = estimate(c, n->args[1]);
 	struct cel_estimate no = estimate(c, n->args[2]), e = {.sized = true};
 	e.cost = cel_cost_plus(test.cost, yes.cost > no.cost ? yes.cost : no.cost);
-	e.size = united(cel_extent_of(c, &yes), cel_extent_of(c, &no));
+	e.size = united(cel_extent_of(&yes), cel_extent_of(&no));
 	e.has_items = yes.has_items && no.has_items;
 	e.item = united(yes.item, no.item);
 	return e;
@@ -170,7 +170,7 @@ static struct cel_estimate macro(struct cel_coster *c, const struct cel_node *n)
 		return optional_macro(c, n);
 	struct loop loop = loop_of(n->name);
 	struct cel_estimate range = estimate(c, n->args[0]), e = {0}, last = {0};
-	struct cel_extent count = cel_extent_of(c, &range);
+	struct cel_extent count = cel_extent_of(&range);
 	uint64_t turn = loop.turn;
 	size_t before = c->n_vars;
 	declare_items(c, n, &range);
@@ -186,7 +186,7 @@ static struct cel_estimate macro(struct cel_coster *c, const struct cel_node *n)
 	e.sized = loop.collects;
 	e.size = count;
 	e.has_items = loop.before == LIST_COST;
-	e.item = united((struct cel_extent){0, 0}, cel_extent_of(c, &last));
+	e.item = united((struct cel_extent){0, 0}, cel_extent_of(&last));
 	if (strcmp(n->name, "sortBy") == 0)
 		sort_by(&e, last.type.kind);
 	return e;
@@ -253,7 +253,6 @@ static struct cel_estimate estimate(struct cel_coster *c, const struct cel_node 
 {
 	struct cel_estimate e = by_op(c, n);
 	e.type = c->types[n->id];
-	e.node = n;
 	return e;
 }
 /* NOLINTEND(misc-no-recursion) */

@@ -21,7 +21,7 @@ struct fn {
 
 static struct cel_extent extent(const struct fn *f, size_t i)
 {
-	return cel_extent_of(f->c, &f->args[i]);
+	return cel_extent_of(&f->args[i]);
 }
 
 static void spend(struct fn *f, uint64_t cost)

@@ -26,7 +26,6 @@ struct cel_estimate {
 	struct cel_extent item; /* of each item of a list, each value of a map */
 	struct cel_place place;
 	struct cel_type type;
-	const struct cel_node *node;
 };
 
 struct cel_estimate_var {
@@ -42,7 +41,7 @@ struct cel_coster {
 	size_t n_vars;
 };
 
-struct cel_extent cel_extent_of(const struct cel_coster *c, const struct cel_estimate *e);
+struct cel_extent cel_extent_of(const struct cel_estimate *e);
 /* Of the items of a list, by its place alone. */
 struct cel_extent cel_extent_of_items(const struct cel_coster *c, const struct cel_estimate *list);
 struct cel_place cel_place_of(const struct schema *s); /* NULL: LOST */

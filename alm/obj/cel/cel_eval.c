@@ -175,14 +175,6 @@ static struct cel_value conditional(struct cel_evaluator *e, const struct cel_no
 	return eval(e, n->args[test.b ? 1 : 2]);
 }
 
-static struct cel_value list_of(const struct cel_value *items, size_t n)
-{
-	struct cel_value v = {.kind = CEL_LIST};
-	v.list.items = items;
-	v.list.n = n;
-	return v;
-}
-
 /* One of a literal; false: it is left out. */
 static bool entry(struct cel_evaluator *e, const struct cel_node *n, struct cel_value *ret)
 {
@@ -220,7 +212,7 @@ static struct cel_value literal(struct cel_evaluator *e, const struct cel_node *
 		return (struct cel_value){.kind = CEL_MESSAGE,
 					  .message = arena_memdup(e->call.a, &m, sizeof(m))};
 	}
-	struct cel_value v = list_of(items, k);
+	struct cel_value v = cel_list(items, k);
 	v.kind = n->op == CEL_OP_MAP ? CEL_MAP : CEL_LIST;
 	return v;
 }

@@ -29,15 +29,8 @@ struct cel_place cel_place_of(const struct schema *s)
 	return (struct cel_place){.how = s ? PLACE_SCHEMA : PLACE_LOST, .s = s};
 }
 
-static struct cel_place of_how(int how)
-{
-	struct cel_place p = {.how = PLACE_LOST};
-	if (how == PLACE_TEXT)
-		p.how = PLACE_TEXT;
-	else if (how == PLACE_METADATA)
-		p.how = PLACE_METADATA;
-	return p;
-}
+static const struct cel_place lost = {.how = PLACE_LOST}, text = {.how = PLACE_TEXT},
+			      metadata = {.how = PLACE_METADATA};
 
 struct cel_place cel_place_member(const struct cel_coster *c, struct cel_place p, const char *name)
 {
@@ -45,16 +38,14 @@ struct cel_place cel_place_member(const struct cel_coster *c, struct cel_place p
 	if (p.how == PLACE_NONE)
 		return cel_place_of(c->root);
 	if (p.how == PLACE_METADATA)
-		return of_how(strcmp(name, "name") == 0 || strcmp(name, "generateName") == 0
-				      ? PLACE_TEXT
-				      : PLACE_LOST);
+		return strcmp(name, "name") == 0 || strcmp(name, "generateName") == 0 ? text : lost;
 	if (p.how != PLACE_SCHEMA || p.s->type != SCHEMA_OBJECT || p.s->additional)
-		return of_how(PLACE_LOST);
+		return lost;
 	bool is_resource = (p.s == c->root && c->is_root) || p.s->embedded;
 	if (is_resource && (strcmp(name, "apiVersion") == 0 || strcmp(name, "kind") == 0))
-		return of_how(PLACE_TEXT);
+		return text;
 	if (is_resource && strcmp(name, "metadata") == 0)
-		return of_how(PLACE_METADATA);
+		return metadata;
 	s = schema_property(p.s, name);
 	return cel_place_of(cel_is_exposed(s) ? s : NULL);
 }
@@ -64,7 +55,7 @@ struct cel_place cel_place_items(const struct cel_coster *c, struct cel_place p)
 	if (p.how == PLACE_NONE)
 		return cel_place_of(c->root);
 	if (p.how != PLACE_SCHEMA)
-		return of_how(PLACE_LOST);
+		return lost;
 	return cel_place_of(p.s->type == SCHEMA_ARRAY ? p.s->items : p.s->additional);
 }
 
@@ -75,7 +66,7 @@ struct cel_place cel_place_keys(const struct cel_coster *c, struct cel_place p)
 		return cel_place_of(c->root);
 	if (p.how == PLACE_SCHEMA && p.s->type == SCHEMA_OBJECT && p.s->additional)
 		return (struct cel_place){.how = PLACE_KEY};
-	return of_how(PLACE_LOST);
+	return lost;
 }
 
 bool cel_place_extent(struct cel_place p, struct cel_extent *ret)
@@ -97,7 +88,7 @@ static bool is_unbounded(enum cel_kind kind)
 	       kind == CEL_SEMVER || kind == CEL_FORMAT || kind == CEL_URL;
 }
 
-struct cel_extent cel_extent_of(UNUSED const struct cel_coster *c, const struct cel_estimate *e)
+struct cel_extent cel_extent_of(const struct cel_estimate *e)
 {
 	struct cel_extent r;
 	if (e->sized)

@@ -99,10 +99,7 @@ CEL_FN(list_concat)
 	struct cel_value *items = ARENA_ARRAY(c->a, struct cel_value, x + y + 1);
 	for (size_t i = 0; i < x + y; i++)
 		items[i] = i < x ? cel_item(&v[0], i, c->a) : cel_item(&v[1], i - x, c->a);
-	struct cel_value r = {.kind = CEL_LIST};
-	r.list.items = items;
-	r.list.n = x + y;
-	return r;
+	return cel_list(items, x + y);
 }
 
 CEL_FN(equal)

@@ -109,19 +109,12 @@ CEL_FN(max)
 	return extreme(&v[0], 1, c);
 }
 
-static struct cel_value list_of(const struct cel_value *items, size_t n)
-{
-	struct cel_value v = {.kind = CEL_LIST};
-	v.list.items = items;
-	v.list.n = n;
-	return v;
-}
-
 /* Room for n items; NULL: the budget has none. */
 static struct cel_value *room(size_t n, struct cel_call *c)
 {
-	return n <= CEL_ITEMS_MAX && cel_spend(c, n) ? ARENA_ARRAY(c->a, struct cel_value, n + 1)
-						     : NULL;
+	return cel_spend(c, n > CEL_ITEMS_MAX ? UINT64_MAX : n)
+		       ? ARENA_ARRAY(c->a, struct cel_value, n + 1)
+		       : NULL;
 }
 
 CEL_FN(slice)
@@ -143,7 +136,7 @@ CEL_FN(slice)
 	struct cel_value *items = room(n, c);
 	for (size_t i = 0; items && i < n; i++)
 		items[i] = cel_item(&v[0], (size_t)from + i, c->a);
-	return items ? list_of(items, n) : cel_over_budget(c);
+	return items ? cel_list(items, n) : cel_over_budget(c);
 }
 
 CEL_FN(reverse)
@@ -152,7 +145,7 @@ CEL_FN(reverse)
 	struct cel_value *items = room(n, c);
 	for (size_t i = 0; items && i < n; i++)
 		items[i] = cel_item(&v[0], n - 1 - i, c->a);
-	return items ? list_of(items, n) : cel_over_budget(c);
+	return items ? cel_list(items, n) : cel_over_budget(c);
 }
 
 CEL_FN(range)
@@ -161,13 +154,13 @@ CEL_FN(range)
 	struct cel_value *items = room(n, c);
 	for (size_t i = 0; items && i < n; i++)
 		items[i] = cel_int((int64_t)i);
-	return items ? list_of(items, n) : cel_over_budget(c);
+	return items ? cel_list(items, n) : cel_over_budget(c);
 }
 
 CEL_FN(distinct)
 {
 	size_t n = cel_size(&v[0]);
-	struct cel_value *items = room(n, c), made = list_of(items, 0);
+	struct cel_value *items = room(n, c), made = cel_list(items, 0);
 	for (size_t i = 0; items && i < n && !c->budget->over; i++) {
 		struct cel_value pair[] = {cel_item(&v[0], i, c->a), made},
 				 there = in_list(pair, c);
@@ -192,6 +185,10 @@ static void flatten_into(struct flat *f, const struct cel_value *list, int64_t d
 			flatten_into(f, &item, depth - 1, c);
 			continue;
 		}
+		if (f->n == CEL_ITEMS_MAX) {
+			(void)cel_spend(c, UINT64_MAX);
+			return;
+		}
 		if (f->n == f->cap) {
 			f->cap = f->cap ? 2 * f->cap : 8;
 			f->items = arena_grown(c->a, f->items, f->n, f->cap, sizeof(*f->items));
@@ -206,7 +203,7 @@ static struct cel_value flat(const struct cel_value *list, int64_t depth, struct
 	if (depth < 0)
 		return cel_error(c->a, "level must be non-negative");
 	flatten_into(&f, list, depth, c);
-	return c->budget->over ? cel_over_budget(c) : list_of(f.items, f.n);
+	return c->budget->over ? cel_over_budget(c) : cel_list(f.items, f.n);
 }
 
 /* clang-format off */
@@ -245,7 +242,7 @@ struct cel_value cel_list_sorted(const struct cel_value *list, const struct cel_
 	qsort(order, n, sizeof(*order), by_key);
 	for (size_t i = 0; i < n; i++)
 		items[i] = cel_item(list, order[i].at, c->a);
-	return list_of(items, n);
+	return cel_list(items, n);
 }
 
 CEL_FN(sort)

@@ -108,15 +108,14 @@ static size_t faults_of(const struct cel_format *f, struct str s, struct arena *
 CEL_FN(validate)
 {
 	const char *faults[NAME_FAULTS_MAX];
-	struct cel_value optional = {.kind = CEL_OPTIONAL}, list = {.kind = CEL_LIST};
+	struct cel_value optional = {.kind = CEL_OPTIONAL};
 	if (!cel_spend(c, v[1].str.len / 10))
 		return cel_over_budget(c);
 	size_t n = faults_of(v[0].format, v[1].str, c->a, faults);
 	struct cel_value *items = ARENA_ARRAY(c->a, struct cel_value, n + 1);
 	for (size_t i = 0; i < n; i++)
 		items[i] = cel_string(str_of(faults[i]));
-	list.list.items = items;
-	list.list.n = n;
+	struct cel_value list = cel_list(items, n);
 	if (n > 0)
 		optional.inner = arena_memdup(c->a, &list, sizeof(list));
 	return optional;

@@ -90,11 +90,10 @@ CEL_FN(last) { return end_of(&v[0], true, c); }
 CEL_FN(unwrap)
 {
 	size_t n = cel_size(&v[0]);
-	struct cel_value made = {.kind = CEL_LIST};
 	if (!cel_spend(c, n))
 		return cel_over_budget(c);
 	struct cel_value *items = ARENA_ARRAY(c->a, struct cel_value, n + 1);
-	made.list.items = items;
+	struct cel_value made = cel_list(items, 0);
 	for (size_t i = 0; i < n; i++) {
 		struct cel_value item = cel_item(&v[0], i, c->a);
 		if (item.kind != CEL_OPTIONAL)

@@ -36,6 +36,14 @@ struct cel_value cel_string(struct str s)
 	return (struct cel_value){.kind = CEL_STRING, .str = s};
 }
 
+struct cel_value cel_list(const struct cel_value *items, size_t n)
+{
+	struct cel_value v = {.kind = CEL_LIST};
+	v.list.items = items;
+	v.list.n = n;
+	return v;
+}
+
 const char *cel_kind_name(enum cel_kind kind)
 {
 	static const char *const names[] = {

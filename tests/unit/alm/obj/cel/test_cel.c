@@ -440,6 +440,31 @@ static void test_cel__what_is_unchanged_may_break_its_rule(void **state)
 	schema_free(s);
 }
 
+/* However much of the budget is left. */
+static void test_cel__lists_that_are_made_are_bounded(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		bool fits;
+	} rows[] = {{"lists.range(100000).size() == 100000", true},
+		    {"lists.range(100001).size() > 0", false},
+		    {"[lists.range(50000)].all(r, [r, r].flatten().size() == 100000)", true},
+		    {"[lists.range(50001)].all(r, [r, r].flatten().size() > 0)", false}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(4 * LIMIT);
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(LIMIT);
+		const struct cel_vars none = {0};
+		struct cel_budget budget = {.left = 1000000};
+		struct cel_program *p = cel_parse(rows[i].text, a, &b);
+		assert_non_null(p);
+		struct cel_value v = cel_eval_with(p, &none, a, &budget);
+		assert_int_equal(budget.over, !rows[i].fits);
+		assert_int_equal(v.kind, rows[i].fits ? CEL_BOOL : CEL_ERROR);
+		assert_true(!rows[i].fits || v.b);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -454,6 +479,7 @@ int main(void)
 		CASE(test_cel__invalid_object_is_not_judged_by_rules),
 		CASE(test_cel__old_self_may_be_optional),
 		CASE(test_cel__what_is_unchanged_may_break_its_rule),
+		CASE(test_cel__lists_that_are_made_are_bounded),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
