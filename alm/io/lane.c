@@ -18,6 +18,7 @@ struct lane {
 
 struct lane_parent {
 	int fd;
+	bool is_lost; /* a page of which a part is missing: what follows would be taken for it */
 };
 
 enum kind { KIND_ORDER, KIND_PAGE, KIND_END };
@@ -51,7 +52,10 @@ static bool receive(int fd, struct frame *f, struct strbuf *b)
 
 bool lane_page(struct lane_parent *p, struct str page)
 {
-	return page.len <= LANE_PAGE_BYTES && send_frame(p->fd, KIND_PAGE, 0, page);
+	if (page.len > LANE_PAGE_BYTES || p->is_lost)
+		return false;
+	p->is_lost = !send_frame(p->fd, KIND_PAGE, 0, page);
+	return !p->is_lost;
 }
 
 static _Noreturn void child_main(int fd, lane_fn fn)
@@ -66,7 +70,10 @@ static _Noreturn void child_main(int fd, lane_fn fn)
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (!receive(fd, &f, &order))
 		_exit(0);
-	if (fn(&p, strbuf_str(&order), &err) < 0)
+	int r = fn(&p, strbuf_str(&order), &err);
+	if (p.is_lost)
+		_exit(0);
+	if (r < 0)
 		(void)send_frame(fd, KIND_END, err.code, str_of(err.msg));
 	else
 		(void)send_frame(fd, KIND_END, 0, STR(""));

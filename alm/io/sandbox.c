@@ -168,6 +168,8 @@ static int outcome(const struct sandbox_run *r, struct str *ret_output, struct e
 		return error_set(
 			err, E_UNSUPPORTED,
 			"the sandbox cannot be closed on this machine (seccomp is missing?)");
+	if (WEXITSTATUS(status) != 0) /* behind a verdict its answer may be missing */
+		return error_set(err, E_INTERNAL, "the sandboxed process gave no whole answer");
 	return told_by_child(r, ret_output, err);
 }
 

@@ -122,10 +122,10 @@ static int serve_one(struct keeper *k, sandbox_serve_fn serve, void *arg, struct
 	if (f.len && receive(k, to, f.len, err) <= 0)
 		return err->code ? -err->code : error_set(err, E_INTERNAL, "an unfinished request");
 	strbuf_commit(&request, f.len);
-	if (serve(arg, (char)f.kind, strbuf_str(&request), &answer, &why) < 0)
-		send_frame(k->fd, why.code, why.reason, str_of(why.msg));
-	else
-		send_frame(k->fd, 0, REASON_NONE, strbuf_str(&answer));
+	bool refused = serve(arg, (char)f.kind, strbuf_str(&request), &answer, &why) < 0;
+	if (!send_frame(k->fd, why.code, why.reason,
+			refused ? str_of(why.msg) : strbuf_str(&answer)))
+		return error_set(err, E_INTERNAL, "an answer that was not taken");
 	return 1;
 }
 
@@ -152,12 +152,14 @@ int sandbox_fork(const struct sandbox_limits *limits, sandbox_fork_fn fn, sandbo
 	pid_t child = fork();
 	if (child == 0)
 		child_main(limits, fds[1], fn, arg);
-	close(fds[1]);
 	if (child < 0) {
+		error_set(err, E_IO, "the sandbox process cannot be started: %s", strerror(errno));
+		(void)signal(SIGPIPE, old);
 		close(fds[0]);
-		return error_set(err, E_IO, "the sandbox process cannot be started: %s",
-				 strerror(errno));
+		close(fds[1]);
+		return -err->code;
 	}
+	close(fds[1]);
 	struct keeper k = {.fd = fds[0],
 			   .child = child,
 			   .limits = limits,
@@ -171,5 +173,8 @@ int sandbox_fork(const struct sandbox_limits *limits, sandbox_fork_fn fn, sandbo
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	(void)signal(SIGPIPE, old);
-	return r < 0 && err->code != E_INTERNAL ? r : outcome(&k, status, ret_status, err);
+	if (r < 0 && err->code != E_INTERNAL)
+		return r;
+	int ended = outcome(&k, status, ret_status, err);
+	return ended < 0 ? ended : r;
 }

@@ -10,6 +10,7 @@
 
 #include "alm/base/clock.h"
 #include "alm/base/strbuf.h"
+#include "alm/io/tls.h"
 #include "tests/lib/test.h"
 
 static void on_close(void *arg)
@@ -136,6 +137,14 @@ void listen_with(struct fixture *f, struct server_config c)
 	strbuf_addf(&url, "%s://%s", c.cert_pem ? "https" : "http", server_address(f->server));
 	xfree(f->url);
 	f->url = strbuf_detach(&url);
+}
+
+void listen_tls(struct fixture *f)
+{
+	assert_ok(tls_ca_new(f->loop, "test CA", &f->ca, &f->ca_key, &f->err), &f->err);
+	assert_ok(tls_serving_new(f->loop, f->ca, f->ca_key, NULL, 0, &f->cert, &f->key, &f->err),
+		  &f->err);
+	listen_with(f, (struct server_config){.cert_pem = f->cert, .key_pem = f->key});
 }
 
 int fixture_setup(void **state)

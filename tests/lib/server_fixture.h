@@ -34,6 +34,8 @@ void fixture_reply_held(void *arg);
 bool fixture_admit(void *arg, struct exchange *x, struct server_client *ret);
 /* On a free port; "x" is one of its names. */
 void listen_with(struct fixture *f, struct server_config c);
+/* With a certificate of a CA of its own, f->ca. */
+void listen_tls(struct fixture *f);
 
 /* A plain socket that speaks what it likes; small: it takes little before it is read. */
 int dial(struct fixture *f);

@@ -155,6 +155,33 @@ static void test_informer__resumes_without_a_list(void **state)
 	teardown(&f);
 }
 
+/* What is no object is no change, and it is where it was. */
+static void test_informer__an_event_without_an_object(void **state)
+{
+	static const char *const events[] = {
+		EVENT("ADDED", "{\"metadata\":{\"resourceVersion\":\"15\"}}"),
+		EVENT("MODIFIED", "{\"metadata\":{\"name\":\"\",\"resourceVersion\":\"15\"}}"),
+		EVENT("ADDED", "{}"),
+		EVENT("DELETED", "{\"metadata\":{\"resourceVersion\":\"15\"}}"),
+		EVENT("BOOKMARK", "{}"),
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(events); i++) {
+		struct fixture f;
+		setup(&f, NULL, false);
+		fake_answer(f.fake, "GET", LIST, 200, PAGE("10", OBJ("a", "ua", "3")));
+		fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200, "");
+		loop_fake_run(f.loop, 10 * NS_PER_S);
+		fake_push(f.fake, events[i]);
+		fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200, "");
+		fake_end(f.fake, false);
+		loop_fake_run(f.loop, 10 * NS_PER_S);
+		fake_push(f.fake, EVENT("MODIFIED", OBJ("a", "ua", "16")));
+		assert_log(&f, "+a S ~a ");
+		teardown(&f);
+	}
+}
+
 static void test_informer__expired_lists_again_and_diffs(void **state)
 {
 	(void)state;
@@ -451,6 +478,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_informer__lists_in_pages_then_watches),
 		cmocka_unit_test(test_informer__resumes_without_a_list),
+		cmocka_unit_test(test_informer__an_event_without_an_object),
 		cmocka_unit_test(test_informer__expired_lists_again_and_diffs),
 		cmocka_unit_test(test_informer__refused_watch_410_lists_again),
 		cmocka_unit_test(test_informer__a_failed_list_is_not_an_empty_one),

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
+#include "alm/base/log.h"
 #include "alm/client/injected_ca.h"
 #include "alm/obj/json.h"
 #include "tests/lib/loop_fake.h"
@@ -390,6 +392,48 @@ static void test_injected_ca__who_leads_again_sees_it_in_place_first(void **stat
 	assert_trusts_signer(f, 2);
 }
 
+struct told {
+	int n;
+	char line[512];
+};
+
+static void on_line(void *arg, const char *line)
+{
+	struct told *t = arg;
+	t->n++;
+	(void)snprintf(t->line, sizeof(t->line), "%s", line);
+}
+
+/* A successor that has no room is told of at each look, and nobody is asked to trust it; the former one signs on. */
+static void test_injected_ca__one_that_cannot_be_kept_is_told(void **state)
+{
+	static const char *const files[] = {"x-ca-next.key", "x-ca-next.crt"};
+	struct fixture *f = *state;
+	char path[64];
+	lead(f);
+	loop_fake_step(f->loop, 2450 * NS_PER_DAY);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", f->dir, files[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+		for (int k = 1; k <= 2; k++) {
+			struct told told = {0};
+			log_setup(LOG_ERROR, LOG_FORMAT_KV, NULL);
+			log_divert(on_line, &told);
+			look_finds_it_in_place(f);
+			log_divert(NULL, NULL);
+			log_setup(LOG_NONE, LOG_FORMAT_KV, NULL);
+			assert_int_equal(told.n, 1);
+			assert_non_null(strstr(told.line, "no new CA"));
+			assert_non_null(strstr(told.line, path));
+			assert_trusts_signer(f, 1);
+		}
+		assert_int_equal(rmdir(path), 0);
+	}
+	look_writes(f);
+	assert_trusts_signer(f, 2);
+	assert_int_equal(f->n_sign, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_injected_ca__##name, setup, teardown)
@@ -398,6 +442,7 @@ int main(void)
 		TEST(of_two_that_lead_one_is_refused_and_looks_again),
 		TEST(a_new_one_signs_when_all_have_heard_of_it),
 		TEST(who_leads_again_sees_it_in_place_first),
+		TEST(one_that_cannot_be_kept_is_told),
 		TEST(it_is_waited_anew_when_it_was_taken_away),
 		TEST(silence_is_not_in_place),
 		TEST(a_restart_goes_on_with_the_same_two),

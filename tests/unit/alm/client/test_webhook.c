@@ -5,6 +5,7 @@
 #include "alm/base/clock.h"
 #include "alm/client/webhook.h"
 #include "alm/obj/json.h"
+#include "tests/lib/db_failing.h"
 #include "tests/lib/loop_fake.h"
 #include "tests/lib/transport_fake.h"
 
@@ -162,6 +163,71 @@ static void test_webhook__the_same_event_until_it_is_taken(void **state)
 	teardown(&f);
 }
 
+/* Taken: 200 to 299, and nothing beside them. */
+static void test_webhook__what_is_an_answer(void **state)
+{
+	static const int statuses[] = {100, 199, 200, 201, 299, 300, 404, 500};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+		struct fixture f;
+		bool taken = statuses[i] / 100 == 2;
+		setup(&f);
+		open_webhook(&f, "");
+		fake_answer(f.fake, "POST", HOOK, statuses[i], "");
+		(void)row(&f, "Transition", "Finished", 1);
+		loop_fake_settle(f.loop);
+		assert_int_equal(fake_count(f.fake), 1);
+		assert_int_equal(fake_timeout_ns(f.fake, 0), WEBHOOK_POST_NS);
+		if (webhook_is_idle(f.webhook) != taken)
+			fail_msg("status %d", statuses[i]);
+		teardown(&f);
+	}
+}
+
+/* The log's disk fails at any call: it does not begin, and says why; or it goes on, later or at once, and tells the event. */
+static void test_webhook__a_database_that_fails(void **state)
+{
+	(void)state;
+	int n = 1;
+	for (int at = 0; at <= n; at++) {
+		struct fixture f;
+		struct error err = ERROR_INIT;
+		setup(&f);
+		db_failing_watch(f.db);
+		struct webhook_config c = {.loop = f.loop,
+					   .transport = transport_fake_transport(f.fake),
+					   .target = HOOK,
+					   .name = "x",
+					   .audit = f.audit,
+					   .db = f.db};
+		db_failing_begin(f.db, at, false);
+		int r = webhook_new(&c, &f.webhook, &err);
+		int n_new = db_failing_end();
+		if (r < 0) {
+			assert_int_equal(r, -(int)err.code);
+			assert_true(at > 0 && at <= n_new && !f.webhook);
+			assert_ok(webhook_new(&c, &f.webhook, &err), &err);
+		} else {
+			assert_true(at == 0 || at > n_new);
+		}
+		loop_fake_settle(f.loop);
+		int64_t seq = row(&f, "Transition", "Finished", 1);
+		fake_answer(f.fake, "POST", HOOK, 200, "");
+		db_failing_begin(f.db, at > n_new ? at - n_new : 0, false);
+		loop_fake_run(f.loop, WEBHOOK_PAUSE_MAX / 2);
+		int n_told = db_failing_end();
+		loop_fake_run(f.loop, 2 * WEBHOOK_PAUSE_MAX);
+		if (at == 0)
+			n = n_new + n_told;
+		assert_int_equal(fake_count(f.fake), 1);
+		assert_event(&f, 0, seq, "Finished");
+		/* a database that failed to commit is of no use until it is opened again */
+		assert_true(webhook_is_idle(f.webhook) || db_exec(f.db, "SELECT 1", &err) < 0);
+		teardown(&f);
+	}
+	assert_true(n >= 4);
+}
+
 /* An answer is no more than is read: a longer one is not taken for an answer, however long. */
 static void test_webhook__a_flood_is_no_answer(void **state)
 {
@@ -295,6 +361,8 @@ int main(void)
 		cmocka_unit_test(test_webhook__transitions_in_order_and_nothing_else),
 		cmocka_unit_test(test_webhook__the_same_event_until_it_is_taken),
 		cmocka_unit_test(test_webhook__a_flood_is_no_answer),
+		cmocka_unit_test(test_webhook__what_is_an_answer),
+		cmocka_unit_test(test_webhook__a_database_that_fails),
 		cmocka_unit_test(test_webhook__a_new_process_goes_on_where_it_was),
 		cmocka_unit_test(test_webhook__its_url_is_not_kept),
 		cmocka_unit_test(test_webhook__given_up_after_a_day),

@@ -19,14 +19,6 @@
 #include "tests/lib/http_client.h"
 #include "tests/lib/server_fixture.h"
 
-static void listen_tls(struct fixture *f)
-{
-	assert_ok(tls_ca_new(f->loop, "test CA", &f->ca, &f->ca_key, &f->err), &f->err);
-	assert_ok(tls_serving_new(f->loop, f->ca, f->ca_key, NULL, 0, &f->cert, &f->key, &f->err),
-		  &f->err);
-	listen_with(f, (struct server_config){.cert_pem = f->cert, .key_pem = f->key});
-}
-
 static struct transport *client(struct fixture *f, struct transport_config c)
 {
 	struct transport *t = NULL;
