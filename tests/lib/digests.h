@@ -19,6 +19,8 @@
 void digest_add(struct sha256 *h, struct str text);
 void digest_adds(struct sha256 *h, const char *text); /* NULL is not "" */
 void digest_int(struct sha256 *h, int64_t n);
+/* The body without uids, which are drawn: one more draw would change all that follow. */
+void digest_neutral(struct str body, struct strbuf *b);
 /* h starts over. */
 void digest_end(struct sha256 *h, char out[DIGEST_HEX]);
 

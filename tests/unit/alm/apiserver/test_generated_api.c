@@ -12,16 +12,26 @@
 #include "alm/obj/json.h"
 #include "tests/lib/digests.h"
 #include "tests/lib/exchange_fake.h"
+#include "tests/lib/generated_life.h"
 #include "tests/lib/test.h"
 
 #define BYTES_MAX ((size_t)8 << 20)
 #define NUMBERS   "tests/golden/digests/api.txt"
 #define LINES     100 /* of a key */
 #define CHANGED   6   /* requests made of a recorded one */
-#define MERGE     "application/merge-patch+json"
+#define JSON      "application/json"
+#define LIVES     4
 
-static const char *const recordings[] = {"differs", "required", "mutate", "policy",
-					 "builtin", "quota",    "limits", "autoscale"};
+static const struct recording {
+	const char *name;
+	bool updates; /* what it creates is also changed in several ways */
+} recordings[] = {
+	{"differs", false},     {"required", false},    {"mutate", false},
+	{"policy", false},      {"builtin", false},     {"quota", false},
+	{"limits", false},      {"autoscale", false},   {"differs_rich", true},
+	{"differs_core", true}, {"differs_rest", true}, {"told", true},
+	{"ratchet", true},
+};
 
 static struct apifake *f;
 static struct sha256 *hash;
@@ -137,30 +147,6 @@ static void spoil(struct obj *o)
 
 /* --- what came of it --- */
 
-static bool is_uid(const char *p, size_t n)
-{
-	static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-	if (n < sizeof(form) - 1)
-		return false;
-	for (size_t i = 0; form[i]; i++)
-		if (form[i] == '-' ? p[i] != '-' : !strchr("0123456789abcdef", p[i]) || !p[i])
-			return false;
-	return true;
-}
-
-/* Names and uids that are drawn: one more draw would change all that follow. */
-static void neutral(struct str body, struct strbuf *b)
-{
-	for (size_t i = 0; i < body.len; i++) {
-		if (!is_uid(body.ptr + i, body.len - i)) {
-			strbuf_addc(b, body.ptr[i]);
-			continue;
-		}
-		strbuf_adds(b, "UID");
-		i += 35;
-	}
-}
-
 static void note(const char *method, const char *target, const char *sent, const struct answer *a)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(BYTES_MAX);
@@ -168,7 +154,7 @@ static void note(const char *method, const char *target, const char *sent, const
 	for (size_t i = 0; a->headers && i < a->headers->n; i++)
 		if (strcmp(a->headers->items[i].name, "Warning") == 0)
 			strbuf_addf(&b, "[%s] ", a->headers->items[i].value);
-	neutral(a->body, &b);
+	digest_neutral(a->body, &b);
 	digest_add(hash, strbuf_str(&b));
 	if (shown)
 		printf("%s\n  %s\n", sent ? sent : "", b.buf);
@@ -181,7 +167,7 @@ static void ask(const char *method, const char *target, const char *type, const 
 }
 
 /* Dry, with one of the ways to judge unknown fields. */
-static void ask_changed(const struct obj *c, const struct obj *body)
+static void ask_changed(const struct obj *c, const char *method, const struct obj *body)
 {
 	static const char *const ways[] = {"Strict", "Warn", "Ignore"};
 	CLEANUP(strbuf_release) struct strbuf target = STRBUF_INIT(STRBUF_SMALL);
@@ -195,22 +181,55 @@ static void ask_changed(const struct obj *c, const struct obj *body)
 	if (!strstr(path, "fieldValidation="))
 		strbuf_addf(&target, "&fieldValidation=%s", ways[below(ARRAY_LEN(ways))]);
 	CLEANUP(xfreep) char *text = json_text(o);
-	ask(obj_str(c, "method"), target.buf, type ? type : "application/json", text);
+	ask(method, target.buf, type ? type : JSON, text);
 }
 
-static void play_line(const struct obj *c, struct map *places)
+/* Dry: the object itself and its status, as a whole and as patches; and how it would go. */
+static void ask_updates(const char *place, const struct obj *made)
+{
+	static const struct {
+		const char *method, *type, *more;
+	} ways[] = {
+		{"PUT", JSON, ""},
+		{"PUT", JSON, "/status"},
+		{"PATCH", "application/merge-patch+json", ""},
+		{"PATCH", "application/strategic-merge-patch+json", "/status"},
+		{"PATCH", "application/apply-patch+yaml", ""},
+		{"DELETE", JSON, ""},
+	};
+	const char *name = obj_str(made, "metadata.name");
+	for (size_t i = 0; name && i < ARRAY_LEN(ways); i++) {
+		CLEANUP(strbuf_release) struct strbuf target = STRBUF_INIT(STRBUF_SMALL);
+		CLEANUP(obj_unrefp) struct obj *o = obj_copy(made);
+		obj_del(obj_get_mut(o, "metadata"), "managedFields");
+		spoil(o);
+		strbuf_addf(&target, "%s/%s%s?dryRun=All", place, name, ways[i].more);
+		if (strstr(ways[i].type, "apply"))
+			strbuf_adds(&target, "&fieldManager=m&force=true");
+		CLEANUP(xfreep) char *text = json_text(o);
+		ask(ways[i].method, target.buf, ways[i].type,
+		    ways[i].method[0] == 'D' ? "{\"gracePeriodSeconds\":0}" : text);
+	}
+}
+
+static void play_line(const struct obj *c, struct map *places, bool updates)
 {
 	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *body = NULL;
 	const char *method = obj_str(c, "method"), *path = obj_str(c, "path"),
 		   *type = obj_str(c, "type");
+	if (!method) /* of what lacks a field: all are to be created */
+		method = "POST";
 	const char *text = obj_str(c, "body");
-	if (!method || !path)
+	if (!path)
 		return;
 	bool is_tree = text && json_parse(str_of(text), &body, &err) == 0 && obj_len(body);
-	for (int i = 0; is_tree && i < CHANGED; i++)
-		ask_changed(c, body);
-	ask(method, path, type ? type : "application/json", text);
+	for (int i = 0; is_tree && i < (updates ? CHANGED / 2 : CHANGED); i++)
+		ask_changed(c, method, body);
+	struct answer a = apifake_do_type(f, method, path, type ? type : JSON, text);
+	note(method, path, text, &a);
+	if (updates && a.status == 201 && !strchr(path, '?'))
+		ask_updates(path, a.json);
 	if (strcmp(method, "POST") == 0 && !strchr(path, '?') && !map_get(places, path))
 		map_set(places, path, xstrdup(path));
 	apifake_forget(f);
@@ -291,6 +310,81 @@ static void read_place(const char *place)
 	apifake_forget(f);
 }
 
+/* What is served beside objects: documents of kinds, health, the log. */
+static void read_documents(void)
+{
+	static const char *const paths[] = {
+		"/",
+		"/api",
+		"/api/",
+		"/api/v1",
+		"/api/v1/",
+		"/api/v2",
+		"/apis",
+		"/apis/",
+		"/apis/apps",
+		"/apis/apps/",
+		"/apis/none",
+		"/apis/apps/v1",
+		"/apis/apps/v9",
+		"/version",
+		"/version/",
+		"/versions",
+		"/openapi",
+		"/openapi/",
+		"/openapi/v2",
+		"/openapi/v2/x",
+		"/openapi/v3",
+		"/openapi/x/v3",
+		"/openapi/v4",
+		"/healthz",
+		"/readyz",
+		"/livez",
+		"/readyz/ping",
+		"/livez/none",
+		"/healthz?verbose",
+		"/readyz?exclude=ping&verbose",
+		"/metrics",
+		"/audit",
+		"/audit/",
+		"/audit/none",
+		"/audit/checkpoint",
+		"/none",
+		"/none/",
+		"/a/b/c/d/e/f",
+		"//",
+		"/api//v1",
+		"/openapi/v3/api/v1",
+		"/openapi/v3/api",
+		"/openapi/v3/apix/v1",
+		"/openapi/v3/api/v1/pods",
+		"/openapi/v3/apis/apps",
+		"/openapi/v3/apis/apps/v1",
+		"/openapi/v3/apis/apps/v9",
+		"/openapi/v3/apis/apps/v1/x",
+		"/openapi/v3/apis/batch/v1?hash=x",
+	};
+	static const char *const forms[] = {
+		JSON,
+		"text/html",
+		"application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+		"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+		"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",
+		"application/vnd.kubernetes.protobuf",
+		"*/*;q=0.1, application/yaml",
+	};
+	static const char *const methods[] = {"HEAD", "POST", "DELETE", "OPTIONS"};
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		ask("GET", paths[i], NULL, NULL);
+		ask(methods[i % ARRAY_LEN(methods)], paths[i], NULL, NULL);
+		ask_as(paths[i], forms[i % ARRAY_LEN(forms)]);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+		ask_as("/api", forms[i]);
+		ask_as("/apis", forms[i]);
+	}
+}
+
 /* --- keys --- */
 
 static size_t n_differs;
@@ -309,7 +403,7 @@ static void end(const char *key)
 	sha256_free(hash);
 }
 
-static void play(const char *name)
+static void play(const char *name, bool updates)
 {
 	struct error err = ERROR_INIT;
 	char path[128], key[64];
@@ -325,7 +419,7 @@ static void play(const char *name)
 		for (size_t i = 0; i < LINES && str_next(&rest, '\n', &line); i++) {
 			CLEANUP(obj_unrefp) struct obj *c = NULL;
 			if (line.len && json_parse(line, &c, &err) == 0)
-				play_line(c, places);
+				play_line(c, places, updates);
 		}
 		end(key);
 	}
@@ -337,12 +431,34 @@ static void play(const char *name)
 	apifake_free(f);
 }
 
+static void read_server(void)
+{
+	f = apifake_new(NULL);
+	begin("documents", 1);
+	read_documents();
+	end("documents");
+	apifake_free(f);
+}
+
+static void live(void)
+{
+	char key[32];
+	for (uint64_t seed = 1; seed <= LIVES; seed++) {
+		(void)snprintf(key, sizeof(key), "life %d", (int)seed);
+		begin(key, seed);
+		generated_life(hash, seed, shown);
+		end(key);
+	}
+}
+
 static void test_generated_api__answers_are_as_recorded(void **unused)
 {
 	(void)unused;
 	digests_begin();
 	for (size_t i = 0; i < ARRAY_LEN(recordings); i++)
-		play(recordings[i]);
+		play(recordings[i].name, recordings[i].updates);
+	read_server();
+	live();
 	if (n_differs)
 		fail_msg("%zu of them differ: SHOW=KEY prints what is answered", n_differs);
 }
