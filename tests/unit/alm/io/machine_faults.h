@@ -10,7 +10,6 @@
 #undef _FORTIFY_SOURCE
 #include "tests/lib/test.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -28,6 +27,8 @@
 #include <unistd.h>
 
 #include <seccomp.h>
+
+#include "tests/lib/interpose.h"
 
 #define DEPTHS    4 /* of forks */
 #define TIMES_MAX 6 /* calls of one name and depth that fail in turn */
@@ -112,21 +113,7 @@ static bool strikes(enum fault call, int code)
 	return true;
 }
 
-/* Libraries make such calls of their own, each release others. */
-static bool is_ours(const void *caller)
-{
-	extern const char __executable_start, etext;
-	return (const char *)caller >= &__executable_start && (const char *)caller < &etext;
-}
-
-#define STRIKES(call, code) (is_ours(__builtin_return_address(0)) && strikes(call, code))
-
-static void real_of(const char *name, void *ret)
-{
-	void *p = dlsym(RTLD_NEXT, name);
-	assert_non_null(p);
-	memcpy(ret, &p, sizeof(p));
-}
+#define STRIKES(call, code) (interpose_is_ours(__builtin_return_address(0)) && strikes(call, code))
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the C library's names are its own
  */
@@ -135,7 +122,7 @@ static void real_of(const char *name, void *ret)
 	{                                                           \
 		static type(*real) params;                          \
 		if (!real)                                          \
-			real_of(#name, &real);                      \
+			interpose_real(#name, &real);               \
 		return strikes(CALL_##name, code) ? -1 : real args; \
 	}
 CALLS(X)
@@ -145,7 +132,7 @@ pid_t fork(void)
 {
 	static pid_t (*real)(void);
 	if (!real)
-		real_of("fork", &real);
+		interpose_real("fork", &real);
 	if (strikes(CALL_fork, EAGAIN))
 		return -1;
 	pid_t pid = real();
@@ -204,7 +191,7 @@ long syscall(long nr, ...)
 		v[i] = va_arg(ap, long);
 	va_end(ap);
 	if (!real)
-		real_of("syscall", &real);
+		interpose_real("syscall", &real);
 	if ((nr == SYS_pidfd_open && STRIKES(CALL_pidfd_open, ENOSYS)) ||
 	    (nr == SYS_openat2 && STRIKES(CALL_openat2, ENOSYS)) ||
 	    (nr == SYS_seccomp && STRIKES(CALL_seccomp, EINVAL)) ||

@@ -9,11 +9,13 @@
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "alm/base/clock.h"
 #include "alm/io/sandbox.h"
+#include "alm/io/sandbox_child.h"
 #include "alm/io/sandbox_fork.h"
 #include "tests/lib/http_client.h"
 
@@ -159,20 +161,29 @@ static int is_prepared(struct str in, struct strbuf *out, struct error *err)
 	return 0;
 }
 
+/* It has been taken over: it says what it likes instead of an answer, and that all was well. */
+static int hostile(struct str in, struct strbuf *out, struct error *err)
+{
+	(void)out;
+	(void)err;
+	size_t n = in.len;
+	while (n) {
+		ssize_t r = write(1, in.ptr + in.len - n, n);
+		if (r <= 0)
+			_exit(1);
+		n -= (size_t)r;
+	}
+	_exit(0);
+}
+
 static const struct sandbox_job jobs[] = {
-	{"prepared", is_prepared, prepare},
-	{"bare", is_prepared, NULL},
-	{"upper", upper, NULL},
-	{"refuse", refuse, NULL},
-	{"crash", crash, NULL},
-	{"killed", killed, NULL},
-	{"spin", spin, NULL},
-	{"gorge", gorge, NULL},
-	{"flood", flood, NULL},
-	{"forbidden", forbidden, NULL},
-	{"libraries", libraries, NULL},
-	{"count", count, NULL},
-	{0},
+	{"hostile", hostile, NULL},     {"prepared", is_prepared, prepare},
+	{"bare", is_prepared, NULL},    {"upper", upper, NULL},
+	{"refuse", refuse, NULL},       {"crash", crash, NULL},
+	{"killed", killed, NULL},       {"spin", spin, NULL},
+	{"gorge", gorge, NULL},         {"flood", flood, NULL},
+	{"forbidden", forbidden, NULL}, {"libraries", libraries, NULL},
+	{"count", count, NULL},         {0},
 };
 
 struct fixture {
@@ -242,6 +253,80 @@ static void test_sandbox__errors_come_back_as_they_are(void **state)
 	assert_int_equal(run(f, "refuse", STR("7"), (struct sandbox_limits){0}), E_INVALID);
 	assert_string_equal(f->failed.msg, "SignatureInvalid: line 7 is wrong");
 	assert_int_equal(f->failed.reason, REASON_SIGNATURE_INVALID);
+}
+
+static void test_sandbox__a_child_is_not_believed(void **state)
+{
+	struct fixture *f = *state;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
+	const struct {
+		struct sandbox_verdict v;
+		size_t head; /* of the verdict, so many bytes */
+		const char *text;
+		size_t times;
+		int want;
+		const char *why;
+	} rows[] = {
+		{{0, 0}, 0, "", 0, E_INTERNAL, "gave no answer"},
+		{{0, 0}, sizeof(rows[0].v) - 1, "", 0, E_INTERNAL, "gave no answer"},
+		{{0, 0}, sizeof(rows[0].v), "", 0, 0, ""},
+		{{0, 0}, sizeof(rows[0].v), "x", 3, 0, ""},
+		{{E_INVALID, 0}, sizeof(rows[0].v), "", 0, E_INVALID, ""},
+		{{E_INVALID, 0}, sizeof(rows[0].v), "x", ERROR_MSG_MAX, E_INVALID, "xxx"},
+		{{E_INVALID, 0},
+		 sizeof(rows[0].v),
+		 "x",
+		 ERROR_MSG_MAX + 1,
+		 E_INTERNAL,
+		 "malformed"},
+		{{E_INVALID, 0}, sizeof(rows[0].v), "\xff", 1, E_INTERNAL, "malformed"},
+		{{E_INVALID, REASON_TEST_FAILED}, sizeof(rows[0].v), "x", 1, E_INVALID, "x"},
+		{{E_INVALID, REASON_TEST_FAILED + 1},
+		 sizeof(rows[0].v),
+		 "x",
+		 1,
+		 E_INTERNAL,
+		 "malformed"},
+		{{E_INVALID, -1}, sizeof(rows[0].v), "x", 1, E_INTERNAL, "malformed"},
+		{{E_ALTERED, 0}, sizeof(rows[0].v), "x", 1, E_ALTERED, "x"},
+		{{E_ALTERED + 1, 0}, sizeof(rows[0].v), "x", 1, E_INTERNAL, "malformed"},
+		{{-1, 0}, sizeof(rows[0].v), "x", 1, E_INTERNAL, "malformed"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		strbuf_clear(&b);
+		strbuf_add(&b, &rows[i].v, rows[i].head);
+		for (size_t k = 0; k < rows[i].times; k++)
+			strbuf_adds(&b, rows[i].text);
+		int code = run(f, "hostile", strbuf_str(&b), (struct sandbox_limits){0});
+		if (code != rows[i].want || !strstr(f->failed.msg, rows[i].why))
+			fail_msg("row %zu: %d %s", i, code, f->failed.msg);
+		assert_int_equal(f->failed.reason, code == E_INVALID ? rows[i].v.reason : 0);
+		assert_int_equal(f->output.len, code ? 0 : rows[i].times);
+	}
+}
+
+/* As many as may wait, and one more; that one is told. Nothing that was not begun has a descriptor to close. */
+static void test_sandbox__too_many_that_wait(void **state)
+{
+	enum { WAITING = 1024 };
+	struct fixture *f = *state;
+	struct sandbox_run *runs[WAITING];
+	struct stat before, after;
+	bool has_input = fstat(STDIN_FILENO, &before) == 0;
+	for (size_t i = 0; i < WAITING; i++)
+		runs[i] = sandbox_run(f->sandbox, "spin", STR_NONE, NULL, on_done, f);
+	sandbox_run(f->sandbox, "upper", STR("x"), NULL, on_done, f);
+	assert_true(turn_until(f->loop, &f->n_done, 1));
+	assert_int_equal(f->failed.code, E_TOOMANY);
+	assert_non_null(strstr(f->failed.msg, "1024"));
+	for (size_t i = 0; i < WAITING; i++)
+		sandbox_cancel(f->sandbox, runs[i]);
+	for (size_t i = 0; i < 2 * WAITING; i++)
+		loop_turn(f->loop);
+	assert_int_equal(run(f, "upper", STR("x"), (struct sandbox_limits){0}), 0);
+	assert_int_equal(f->n_done, 2);
+	assert_int_equal(fstat(STDIN_FILENO, &after) == 0, has_input);
+	assert_true(!has_input || before.st_ino == after.st_ino);
 }
 
 /* An open, nameless file of n times c. */
@@ -583,6 +668,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_sandbox__bytes_go_in_and_come_out),
 		TEST(test_sandbox__errors_come_back_as_they_are),
+		TEST(test_sandbox__a_child_is_not_believed),
+		TEST(test_sandbox__too_many_that_wait),
 		TEST(test_sandbox__a_file_follows_the_text),
 		TEST(test_sandbox__a_file_that_is_too_large),
 		TEST(test_sandbox__a_text_that_is_too_large),
