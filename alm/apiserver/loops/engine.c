@@ -96,8 +96,7 @@ static int create_begin(struct apiserver *s, const struct engine *e, struct obj 
 {
 	const char *group, *version;
 	obj_keep(a, o);
-	if (!meta_api_version(o) || !meta_kind(o) ||
-	    !gvk_split_api_version(meta_api_version(o), a, &group, &version))
+	if (!meta_kind(o) || !gvk_split_api_version(meta_api_version(o), a, &group, &version))
 		return error_set(err, E_INTERNAL, "an object of the server without kind");
 	const struct kind *k = kinds_find_kind(s->kinds, group, version, meta_kind(o));
 	const char *ns = meta_namespace(o) ? meta_namespace(o) : "";

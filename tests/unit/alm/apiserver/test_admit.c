@@ -7,6 +7,7 @@
 #include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
 #include "tests/lib/apifake_expect.h"
+#include "tests/lib/db_failing.h"
 
 #define NS      "/api/v1/namespaces/default/"
 #define SECRETS NS "secrets"
@@ -141,6 +142,28 @@ static void test_admit__pods_of_another_group(void **state)
 
 /* --- the log beside the objects --- */
 
+/* A database that fails at any call: it is told, and the request has an answer. */
+static void test_admit__an_export_that_cannot_be_noted(void **state)
+{
+	(void)state;
+	int n = 1;
+	for (int at = 0; at <= n; at++) {
+		CLEANUP(apifake_freep) struct apifake *f =
+			apifake_new(&(struct apifake_options){.with_audit = true});
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_addf(&b, "{\"origin\":\"%s\",\"format\":\"jsonl\"}",
+			    audit_origin(apifake_audit(f)));
+		db_failing_watch(apifake_db(f));
+		db_failing_begin(apifake_db(f), at, false);
+		struct answer a = apifake_do(f, "POST", "/audit/exported", b.buf);
+		int calls = db_failing_end();
+		n = at ? n : calls;
+		assert_true(a.ended);
+		assert_int_equal(a.status, at ? 500 : 200);
+	}
+	assert_true(n > 1);
+}
+
 static void test_admit__an_export_is_noted(void **state)
 {
 	static const struct {
@@ -190,6 +213,7 @@ int main(void)
 		cmocka_unit_test(test_admit__owners_that_control),
 		cmocka_unit_test(test_admit__pods_of_another_group),
 		cmocka_unit_test(test_admit__an_export_is_noted),
+		cmocka_unit_test(test_admit__an_export_that_cannot_be_noted),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
