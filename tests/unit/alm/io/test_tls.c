@@ -1,4 +1,5 @@
-/* Every call of OpenSSL that tls.c makes fails in turn: it is told each time, nothing is returned, and the next time it works. */
+/* What certificates of ours say; and every call of OpenSSL that tls.c makes fails in turn: it is told each time, nothing is returned, and the
+ * next time it works. */
 #include "tests/lib/test.h"
 
 #include <string.h>
@@ -38,7 +39,6 @@
 	X(int, SSL_CTX_set_cipher_list, (SSL_CTX *a, const char *b), (a, b), 0) \
 	X(int, SSL_CTX_use_certificate, (SSL_CTX *a, X509 *b), (a, b), 0) \
 	X(int, SSL_CTX_use_PrivateKey, (SSL_CTX *a, EVP_PKEY *b), (a, b), 0) \
-	X(int, SSL_CTX_check_private_key, (const SSL_CTX *a), (a), 0) \
 	X(int, SSL_CTX_add_client_CA, (SSL_CTX *a, X509 *b), (a, b), 0) \
 	X(int, SSL_CTX_set_ex_data, (SSL_CTX *a, int b, void *c), (a, b, c), 0)
 /* clang-format on */
@@ -148,6 +148,72 @@ static int scene_client(struct error *err)
 	return ok ? 0 : error_set(err, E_INVALID, "no context of a client");
 }
 
+static X509 *read_cert(const char *pem)
+{
+	BIO *bio = BIO_new_mem_buf(pem, -1);
+	X509 *ret = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+	BIO_free(bio);
+	assert_non_null(ret);
+	return ret;
+}
+
+static bool has_extension(X509 *x, int nid, bool critical)
+{
+	int place = X509_get_ext_by_NID(x, nid, -1);
+	return place >= 0 && X509_EXTENSION_get_critical(X509_get_ext(x, place)) == critical;
+}
+
+/* As RFC 5280, 4.2 wants them of a CA and of what it signs. */
+static void test_tls__what_certificates_say(void **state)
+{
+	struct error err = ERROR_INIT;
+	char *pems[4];
+	(void)state;
+	struct loop *l = loop_fake_new(INT64_C(1893571200000000000));
+	assert_ok(tls_ca_new(l, "x-ca", &pems[0], &pems[1], &err), &err);
+	static const char *const names[] = {"x.y", "10.1.2.3", "bad,DNS:z", ""};
+	assert_ok(tls_serving_new(l, pems[0], pems[1], names, ARRAY_LEN(names), &pems[2], &pems[3],
+				  &err),
+		  &err);
+	X509 *authority = read_cert(pems[0]), *serving = read_cert(pems[2]);
+	assert_int_equal(X509_check_ca(authority), 1);
+	assert_int_equal(X509_get_pathlen(authority), 0);
+	assert_int_equal(X509_get_key_usage(authority), KU_KEY_CERT_SIGN | KU_CRL_SIGN);
+	assert_true(has_extension(authority, NID_basic_constraints, true));
+	assert_true(has_extension(authority, NID_key_usage, true));
+	assert_non_null(X509_get0_subject_key_id(authority));
+	assert_int_equal(X509_check_ca(serving), 0);
+	assert_true(has_extension(serving, NID_basic_constraints, true));
+	assert_int_equal(X509_get_key_usage(serving), KU_DIGITAL_SIGNATURE);
+	assert_true(has_extension(serving, NID_key_usage, true));
+	assert_int_equal(X509_get_extended_key_usage(serving), XKU_SSL_SERVER);
+	assert_int_equal(ASN1_OCTET_STRING_cmp(X509_get0_authority_key_id(serving),
+					       X509_get0_subject_key_id(authority)),
+			 0);
+	assert_int_equal(X509_check_issued(authority, serving), X509_V_OK);
+	static const char *const hosts[] = {"x.y", "localhost", "kubernetes.default.svc"};
+	for (size_t i = 0; i < ARRAY_LEN(hosts); i++)
+		assert_int_equal(X509_check_host(serving, hosts[i], 0, 0, NULL), 1);
+	assert_int_equal(X509_check_host(serving, "z", 0, 0, NULL), 0);
+	assert_int_equal(X509_check_ip_asc(serving, "10.1.2.3", 0), 1);
+	assert_int_equal(X509_check_ip_asc(serving, "127.0.0.1", 0), 1);
+	assert_int_equal(X509_check_ip_asc(serving, "10.1.2.4", 0), 0);
+	X509_free(authority);
+	X509_free(serving);
+	/* a server has the key of its certificate, and both */
+	static const int pairs[][2] = {{2, 1}, {0, 3}, {3, 3}, {2, 2}};
+	for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
+		struct ssl_ctx_st *ctx = NULL;
+		assert_int_equal(
+			tls_server_context(pems[pairs[i][0]], pems[pairs[i][1]], NULL, &ctx, &err),
+			-E_INVALID);
+		assert_null(ctx);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(pems); i++)
+		xfree(pems[i]);
+	loop_free(l);
+}
+
 static void every_call(const char *name, int (*scene)(struct error *err))
 {
 	struct error err = ERROR_INIT;
@@ -174,7 +240,7 @@ static void every_call(const char *name, int (*scene)(struct error *err))
 	}
 }
 
-static void test_tls_fails__each_call_that_fails_is_told(void **state)
+static void test_tls__each_call_that_fails_is_told(void **state)
 {
 	struct error err = ERROR_INIT;
 	(void)state;
@@ -196,7 +262,8 @@ static void test_tls_fails__each_call_that_fails_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tls_fails__each_call_that_fails_is_told),
+		cmocka_unit_test(test_tls__what_certificates_say),
+		cmocka_unit_test(test_tls__each_call_that_fails_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
