@@ -18,6 +18,7 @@
 #define REQUEST_NS    (30 * NS_PER_S)
 #define ANSWER_MAX    ((size_t)256 << 20)
 #define EVENT_MAX     ((size_t)8 << 20)
+#define HURRY         (2 * NS_PER_S) /* who started a command waits for it */
 #define WATCH_IDLE_NS (120 * NS_PER_S)
 #define QPS           5 /* where --burst alone is given; as client-go */
 #define BURST         10
@@ -86,6 +87,7 @@ int session_open_on(struct cli *c, struct loop *loop, struct session **ret, stru
 	if (r < 0 || limit_rate(s, err) < 0)
 		return -err->code;
 	s->client = client_new(s->loop, s->transport);
+	client_hurry(s->client, HURRY);
 	*ret = STEAL(s);
 	return 0;
 }

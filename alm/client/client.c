@@ -24,6 +24,7 @@ struct client {
 	struct transport *transport;
 	TAILQ_HEAD(, client_call) calls;
 	size_t n_writes; /* in flight */
+	int64_t hurry;   /* see client_hurry(); 0: none, or a server has answered */
 };
 
 struct client *client_new(struct loop *l, struct transport *t)
@@ -43,6 +44,11 @@ struct transport *client_transport(struct client *c)
 struct loop *client_loop(struct client *c)
 {
 	return c->loop;
+}
+
+void client_hurry(struct client *c, int64_t ns)
+{
+	c->hurry = ns;
 }
 
 int64_t client_backoff(struct loop *l, unsigned n, int64_t base_ns, int64_t max_ns)
@@ -161,6 +167,7 @@ static void on_head(void *arg, int status, const struct http_headers *h)
 {
 	struct client_call *k = arg;
 	k->status = status;
+	k->client->hurry = 0;
 	k->retry_after = seconds(http_header(h, "Retry-After"));
 	for (size_t i = 0; i < h->n; i++)
 		if (strcasecmp(h->items[i].name, "Warning") == 0)
@@ -177,7 +184,8 @@ static bool may_pass(const struct client_call *k, const struct error *err)
 {
 	if (err)
 		return err->code == E_IO;
-	return k->status == 429 || k->status == 500 || (k->status >= 502 && k->status <= 504);
+	bool is_5xx = k->status == 500 || (k->status >= 502 && k->status <= 504);
+	return k->status == 429 || (is_5xx && !k->takes_5xx);
 }
 
 static void on_retry(void *arg)
@@ -200,7 +208,8 @@ static bool try_again(struct client_call *k, const struct error *err, int64_t re
 		return false;
 	int64_t pause = client_backoff(l, k->attempts, BACKOFF_MIN, BACKOFF_MAX);
 	pause = pause < retry_after ? retry_after : pause;
-	if (loop_mono(l) + pause >= k->deadline)
+	int64_t at = loop_mono(l) + pause, hurry = k->client->hurry;
+	if (at >= k->deadline || (hurry && at > k->deadline - k->timeout + hurry))
 		return false;
 	k->attempts++;
 	loop_arm(l, &k->retry, pause);
@@ -303,6 +312,7 @@ struct client_call *client_call_new(struct client *c, const char *method,
 	k->arg = arg;
 	k->is_read = o->asks || strcmp(method, "GET") == 0;
 	k->is_urgent = o->urgent;
+	k->takes_5xx = o->takes_5xx;
 	k->retry.fn = on_retry;
 	k->retry.arg = k;
 	k->timeout = o->timeout_ns ? o->timeout_ns : TIMEOUT_DEFAULT;

@@ -5,7 +5,7 @@
  * error of a refused request has the code of its Status (reason before HTTP code) and the server's
  * message; retry_after_ns is what Retry-After or details.retryAfterSeconds said, else 0. Reads are
  * retried on 429, 5xx and lost connections with jittered back-off (0.8 s doubling to 30 s, at least
- * Retry-After) until their deadline; writes only where 429 or 503 says when: the caller reads the
+ * Retry-After) until their deadline, or for client_hurry()'s time; writes only where 429 or 503 says when: the caller reads the
  * object first, as any other write may have happened.
  */
 #ifndef ALM_CLIENT_CLIENT_H
@@ -42,6 +42,9 @@ void client_free(struct client *c);
 DEFINE_FREEP(client)
 struct transport *client_transport(struct client *c);
 struct loop *client_loop(struct client *c);
+/* Somebody sits and waits: while no server has answered, reads are retried only this long after they
+ * began. One that has answered before may come back: its time is the deadline, as without this. */
+void client_hurry(struct client *c, int64_t ns);
 
 struct client_options {
 	const char *field_manager; /* NULL: "alm" */
@@ -50,6 +53,7 @@ struct client_options {
 	bool strict;               /* fieldValidation=Strict */
 	bool asks;                 /* a review, a dry run: waits as a write, retried as a read */
 	bool urgent;               /* a write that waits for no other one's place */
+	bool takes_5xx;            /* a read for which a 5xx is an answer: not retried on it */
 	bool metadata_only;        /* list: of what the server can cut down to that */
 	const char *subresource;   /* "status"; NULL: none */
 	const char *propagation;   /* delete: "Background"; NULL: the server's default */
@@ -95,7 +99,7 @@ struct client_call *client_raw(struct client *c, const char *method, const char 
 			       void *arg);
 /* GET of any path in a chosen form: the Accept header, NULL for JSON. Retried as all reads. */
 struct client_call *client_read(struct client *c, const char *target, const char *accept,
-				client_reply_fn fn, void *arg);
+				const struct client_options *o, client_reply_fn fn, void *arg);
 /* GET of any path with options, whatever it answers with: reply.text. */
 struct client_call *client_text(struct client *c, const char *target,
 				const struct client_options *o, client_reply_fn fn, void *arg);

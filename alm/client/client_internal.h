@@ -16,7 +16,7 @@ struct client_call {
 	struct arena *arena; /* of the request */
 	struct transport_request request;
 	bool is_read; /* it changes nothing, so it is retried */
-	bool is_raw, is_list, is_urgent;
+	bool is_raw, is_list, is_urgent, takes_5xx;
 	bool queued, slot; /* waits for a place; has one */
 	client_reply_fn fn;
 	void *arg;

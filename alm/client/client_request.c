@@ -57,9 +57,9 @@ static const char *write_target(struct client_call *k, const char *path,
 }
 
 struct client_call *client_read(struct client *c, const char *target, const char *accept,
-				client_reply_fn fn, void *arg)
+				const struct client_options *o, client_reply_fn fn, void *arg)
 {
-	struct client_call *k = call_new(c, "GET", &no_options, fn, arg);
+	struct client_call *k = call_new(c, "GET", o ? o : &no_options, fn, arg);
 	k->request.target = arena_strdup(k->arena, target);
 	add_header(k, "Accept", accept ? accept : "application/json");
 	return client_call_start(k);

@@ -14,6 +14,7 @@
 #include "alm/obj/gvk.h"
 
 #define DOCUMENTS_MAX 1000
+#define N_ROOTS       2 /* /api and /apis */
 #define ACCEPT                                                                       \
 	"application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,"      \
 	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList," \
@@ -299,7 +300,7 @@ static void on_document(void *arg, const struct client_reply *reply)
 {
 	struct discovery *d = arg;
 	const struct document *doc = &d->documents[d->at];
-	bool is_root = d->at < 2;
+	bool is_root = d->at < N_ROOTS;
 	d->call = NULL;
 	if (reply->err && is_root) {
 		finish(d, reply->err);
@@ -317,11 +318,13 @@ static void on_document(void *arg, const struct client_reply *reply)
 
 static void read_next(struct discovery *d)
 {
+	/* a group whose server is away is told of, and keeps the others waiting no longer */
+	const struct client_options o = {.takes_5xx = d->at >= N_ROOTS};
 	if (d->at == d->n_documents)
 		finish(d, NULL);
 	else
-		d->call =
-			client_read(d->client, d->documents[d->at].target, ACCEPT, on_document, d);
+		d->call = client_read(d->client, d->documents[d->at].target, ACCEPT, &o,
+				      on_document, d);
 }
 
 static void refresh(struct discovery *d)

@@ -332,7 +332,7 @@ static void list(struct informer *i, const char *token)
 		i->seen_before_list = i->seen;
 	}
 	i->call = client_read(i->config.client, target,
-			      i->config.metadata_only ? LIST_ACCEPT : NULL, on_page, i);
+			      i->config.metadata_only ? LIST_ACCEPT : NULL, NULL, on_page, i);
 }
 
 /* ---- watch ---- */

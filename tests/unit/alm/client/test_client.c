@@ -209,6 +209,36 @@ static void test_client__reads_are_retried(void **state)
 	teardown(&f);
 }
 
+/* Somebody waits: a server that never answered is given up soon, one that did may come back. */
+static void test_client__whoever_waits_is_told_soon(void **state)
+{
+	(void)state;
+	struct fixture f;
+	for (int answers = 0; answers < 2; answers++) {
+		setup(&f);
+		client_hurry(f.client, 2 * NS_PER_S);
+		if (answers) {
+			fake_answer(f.fake, "GET", "/api/v1/nodes/x", 200, "{}");
+			client_get(f.client, &nodes, NULL, "x", NULL, on_reply, &f);
+			loop_fake_settle(f.loop);
+		}
+		for (int i = 0; i < 2 + answers * 2; i++)
+			fake_lose(f.fake, "GET", "/api/v1/nodes/x");
+		if (answers)
+			fake_answer(f.fake, "GET", "/api/v1/nodes/x", 200, "{\"a\":1}");
+		client_get(f.client, &nodes, NULL, "x", NULL, on_reply, &f);
+		loop_fake_run(f.loop, 15 * NS_PER_S);
+		assert_int_equal(f.n, 1 + answers);
+		assert_int_equal(f.err.code, answers ? 0 : E_IO);
+		while (fake_unused(f.fake)) { /* how often depends on the dice */
+			client_get(f.client, &nodes, NULL, "x",
+				   &(struct client_options){.timeout_ns = 1}, on_reply, &f);
+			loop_fake_settle(f.loop);
+		}
+		teardown(&f);
+	}
+}
+
 static void test_client__retry_after_is_obeyed(void **state)
 {
 	(void)state;
@@ -449,6 +479,7 @@ int main(void)
 		cmocka_unit_test(
 			test_client__a_field_that_the_kind_has_not_is_no_error_of_the_server),
 		cmocka_unit_test(test_client__reads_are_retried),
+		cmocka_unit_test(test_client__whoever_waits_is_told_soon),
 		cmocka_unit_test(test_client__retry_after_is_obeyed),
 		cmocka_unit_test(test_client__reads_end_at_their_deadline),
 		cmocka_unit_test(test_client__writes_wait_where_they_are_told_to),
