@@ -3,29 +3,11 @@
 
 #include <string.h>
 
+#include "alm/apiserver/wire/json_fault.h"
 #include "alm/base/clock.h"
 #include "alm/base/hash.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/schema/api_decode.h"
-
-static const char *json_name(const struct obj *v)
-{
-	switch (obj_type(v)) {
-	case OBJ_BOOL:
-		return "bool";
-	case OBJ_INT:
-	case OBJ_DOUBLE:
-		return "number";
-	case OBJ_LIST:
-		return "array";
-	case OBJ_MAP:
-	case OBJ_STRING:
-	case OBJ_NULL:
-	case OBJ_ABSENT:
-		break;
-	}
-	return "string";
-}
 
 static bool is_empty(const struct obj *v)
 {
@@ -79,7 +61,7 @@ int object_meta_coerce(struct obj *o, bool drop, void (*unknown)(void *arg, cons
 	if (meta && obj_type(meta) != OBJ_MAP && obj_type(meta) != OBJ_NULL)
 		return error_set(err, E_BADREQUEST,
 				 "json: cannot unmarshal %s into Go value of type v1.ObjectMeta",
-				 json_name(meta));
+				 json_fault_type(meta));
 	if (obj_type(meta) != OBJ_MAP) {
 		obj_set(o, "metadata", obj_map());
 		return 0;

@@ -104,13 +104,7 @@ static int json_patch_failed(struct request *r, const struct error *inner, struc
 static int refuse_form(struct request *r, enum patch_type type, const struct obj *patch,
 		       struct error *err)
 {
-	static const char *const names[] = {[OBJ_BOOL] = "bool",
-					    [OBJ_INT] = "number",
-					    [OBJ_DOUBLE] = "number",
-					    [OBJ_STRING] = "string",
-					    [OBJ_LIST] = "array"};
-	size_t i = obj_type(patch);
-	const char *name = i < ARRAY_LEN(names) ? names[i] : NULL;
+	const char *name = json_fault_type(patch);
 	if (type == PATCH_JSON || !name)
 		return 0;
 	return fail_code(

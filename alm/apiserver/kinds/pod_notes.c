@@ -5,10 +5,14 @@
 
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/pod_parts.h"
+#include "alm/apiserver/kinds/rule_check.h"
+#include "alm/apiserver/wire/json_fault.h"
+#include "alm/obj/json.h"
 
-#define MIRROR "kubernetes.io/config.mirror"
-#define COST   "controller.kubernetes.io/pod-deletion-cost"
-#define LOCAL  "localhost/"
+#define MIRROR      "kubernetes.io/config.mirror"
+#define COST        "controller.kubernetes.io/pod-deletion-cost"
+#define TOLERATIONS "scheduler.alpha.kubernetes.io/tolerations"
+#define LOCAL       "localhost/"
 
 static const char *const lists[] = {"initContainers", "containers", "ephemeralContainers"};
 
@@ -64,15 +68,49 @@ static void check_apparmor(struct field_errors *e, const char *path, const char 
 					     check_quoted(e, profile)));
 }
 
+/* The form of 2016, which means nothing any more and has to be right all the same. */
+static void check_tolerations(struct field_errors *e, const char *path, const char *text)
+{
+	static const char wrong[] = "json: cannot unmarshal %s into Go value of type %score.Toleration";
+	CLEANUP(obj_unrefp) struct obj *list = NULL;
+	struct error ignored = ERROR_INIT;
+	const char *fault = json_fault(str_of(text), e->arena);
+	size_t from = e->n;
+	if (!fault && json_parse(str_of(text), &list, &ignored) < 0)
+		fault = ignored.msg;
+	else if (!fault && obj_type(list) == OBJ_NULL)
+		return;
+	else if (!fault && obj_type(list) != OBJ_LIST)
+		fault = arena_fmt(e->arena, wrong,
+				  obj_type(list) == OBJ_MAP ? "object" : json_fault_type(list), "[]");
+	for (size_t i = 0; !fault && i < obj_len(list); i++)
+		if (json_fault_type(obj_at(list, i)))
+			fault = arena_fmt(e->arena, wrong, json_fault_type(obj_at(list, i)), "");
+	if (fault) {
+		check_invalid_text(e, path, TOLERATIONS, fault);
+		return;
+	}
+	CLEANUP(obj_unrefp) struct obj *o = obj_map();
+	obj_set(o, "tolerations", obj_ref(list));
+	rule_check_part(e, "tolerations", path, o);
+	for (; from < e->n; from++)
+		e->items[from].path =
+			arena_fmt(e->arena, "%s.%s%s", path, TOLERATIONS,
+				  e->items[from].path + strlen(path) + strlen(".tolerations"));
+}
+
 void pod_notes_check(struct field_errors *e, const char *path, const struct obj *notes,
 		     const struct obj *spec)
 {
 	const char *mirror = note_of(notes, MIRROR), *cost = note_of(notes, COST),
-		   *profile = note_of(notes, POD_NOTE_SECCOMPS);
+		   *profile = note_of(notes, POD_NOTE_SECCOMPS),
+		   *tolerations = note_of(notes, TOLERATIONS);
 	CLEANUP(map_freep) struct map *containers = NULL;
 	if (mirror && check_is_empty(spec, "nodeName"))
 		check_invalid_text(e, key_of(e, path, MIRROR), mirror,
 				   "must set spec.nodeName if mirror pod annotation is set");
+	if (tolerations && *tolerations)
+		check_tolerations(e, path, tolerations);
 	if (cost && !is_cost(cost))
 		check_invalid_text(e, key_of(e, path, COST), cost, "must be a 32bit integer");
 	if (profile)

@@ -11,6 +11,9 @@ void pod_check_source(struct field_errors *e, const char *path, const struct obj
 /* The source of that name, which is the only one, of the volume in path. */
 void pod_check_one_source(struct field_errors *e, const char *path, const char *source,
 			  const struct obj *o);
+/* What a source of that name has on a network or of a driver; others have nothing. */
+void pod_check_driver(struct field_errors *e, const char *path, const char *source,
+		      const struct obj *o);
 /* Of a path, that it does not go back. */
 void pod_check_steps(struct field_errors *e, const char *path, const char *text);
 /* Of a path below something, that it stays there. */

@@ -203,3 +203,14 @@ const char *json_fault(struct str text, struct arena *a)
 			return s.fault;
 	}
 }
+
+const char *json_fault_type(const struct obj *v)
+{
+	static const char *const names[] = {[OBJ_BOOL] = "bool",
+					    [OBJ_INT] = "number",
+					    [OBJ_DOUBLE] = "number",
+					    [OBJ_STRING] = "string",
+					    [OBJ_LIST] = "array"};
+	size_t i = obj_type(v);
+	return i < ARRAY_LEN(names) ? names[i] : NULL;
+}

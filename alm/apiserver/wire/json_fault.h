@@ -5,9 +5,13 @@
 
 #include "alm/base/arena.h"
 #include "alm/base/str.h"
+#include "alm/obj/obj.h"
 
 /* "invalid character 'b' looking for beginning of value", "unexpected end of JSON input"; NULL if
  * the text is JSON as far as Go is concerned. From a. */
 const char *json_fault(struct str text, struct arena *a);
+
+/* How it names what stands where a struct or a list should; NULL for null and objects. */
+const char *json_fault_type(const struct obj *v);
 
 #endif
