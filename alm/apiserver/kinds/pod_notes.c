@@ -71,7 +71,8 @@ static void check_apparmor(struct field_errors *e, const char *path, const char 
 /* The form of 2016, which means nothing any more and has to be right all the same. */
 static void check_tolerations(struct field_errors *e, const char *path, const char *text)
 {
-	static const char wrong[] = "json: cannot unmarshal %s into Go value of type %score.Toleration";
+	static const char wrong[] =
+		"json: cannot unmarshal %s into Go value of type %score.Toleration";
 	CLEANUP(obj_unrefp) struct obj *list = NULL;
 	struct error ignored = ERROR_INIT;
 	const char *fault = json_fault(str_of(text), e->arena);
@@ -82,7 +83,8 @@ static void check_tolerations(struct field_errors *e, const char *path, const ch
 		return;
 	else if (!fault && obj_type(list) != OBJ_LIST)
 		fault = arena_fmt(e->arena, wrong,
-				  obj_type(list) == OBJ_MAP ? "object" : json_fault_type(list), "[]");
+				  obj_type(list) == OBJ_MAP ? "object" : json_fault_type(list),
+				  "[]");
 	for (size_t i = 0; !fault && i < obj_len(list); i++)
 		if (json_fault_type(obj_at(list, i)))
 			fault = arena_fmt(e->arena, wrong, json_fault_type(obj_at(list, i)), "");

@@ -142,9 +142,11 @@ static bool is_reserved(struct str domain)
 {
 	static const char *const owners[] = {".kubernetes.io", ".k8s.io"};
 	for (size_t i = 0; i < ARRAY_LEN(owners); i++) {
-		size_t n = strlen(owners[i]), dot = domain.len + 1 == n; /* it is the owner itself */
-		if (domain.len + dot >= n &&
-		    strncasecmp(domain.ptr + domain.len + dot - n, owners[i] + dot, n - dot) == 0)
+		size_t n = strlen(owners[i]);
+		bool is_owner = domain.len + 1 == n; /* nothing stands in front */
+		if (domain.len + is_owner >= n &&
+		    strncasecmp(domain.ptr + domain.len + is_owner - n, owners[i] + is_owner,
+				n - is_owner) == 0)
 			return true;
 	}
 	return false;
@@ -169,8 +171,8 @@ void pod_check_driver(struct field_errors *e, const char *path, const char *sour
 	static const struct {
 		const char *source;
 		void (*check)(struct field_errors *e, const char *path, const struct obj *o);
-	} checks[] = {{"iscsi", check_iscsi},     {"flocker", check_flocker},
-		      {"quobyte", check_quobyte}, {"fc", check_fibre},
+	} checks[] = {{"iscsi", check_iscsi},          {"flocker", check_flocker},
+		      {"quobyte", check_quobyte},      {"fc", check_fibre},
 		      {"azureDisk", check_azure_disk}, {"flexVolume", check_options}};
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++)
 		if (strcmp(checks[i].source, source) == 0)
