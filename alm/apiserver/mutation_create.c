@@ -28,13 +28,19 @@ static void create_name(struct mutation *m)
 {
 	const char *prefix = obj_str(m->after, "metadata.generateName");
 	const char *name = meta_name(m->after);
-	bool generated = !name && prefix;
+	bool is_limit = !*m->resource->group && strcmp(m->resource->plural, "limitranges") == 0;
+	bool generated = !name && (prefix || is_limit);
 	if (generated && m->r->fixed.name)
 		name = m->r->fixed.name;
 	for (int i = 0; !name && prefix && i < GENERATE_TRIES; i++) {
 		const char *try = generated_name(m, prefix);
 		if (i == GENERATE_TRIES - 1 || !resource_find(m->resource, m->ns, try))
 			name = try;
+	}
+	char uid[STORE_UID_TEXT];
+	if (!name && is_limit) { /* no other kind has a name for what has none */
+		object_meta_uid(m->r->server->loop, uid);
+		name = uid;
 	}
 	m->name = name ? arena_strdup(m->r->arena, name) : NULL; /* name goes with the member */
 	if (generated && m->r->exchange)

@@ -232,7 +232,7 @@ static const struct {
 	{"apps", "statefulsets", {"spec"}, check_stateful_set, stateful_set_kept, 0},
 	{"autoscaling", "horizontalpodautoscalers", {"spec"}, check_autoscaler, NULL, 0},
 	{"batch", "cronjobs", {"spec"}, check_cron_job, NULL, 0},
-	{"batch", "jobs", {"spec"}, check_job, job_kept, CHECK_TWICE},
+	{"batch", "jobs", {"spec", "metadata"}, check_job, job_kept, CHECK_TWICE},
 	{"certificates.k8s.io", "certificatesigningrequests", {"spec"}, check_certificate_request, NULL, 0},
 	{"discovery.k8s.io", "endpointslices", {"addressType", "endpoints", "ports"}, check_endpoint_slice, endpoint_slice_kept, 0},
 	{"flowcontrol.apiserver.k8s.io", "flowschemas", {"spec"}, check_flow_schema, NULL, 0},
