@@ -637,8 +637,9 @@ def main():
                 'does not contain declared merge key|list element types are not identical', x[1].get('message') or ''):
             why = 'an item of a strategic merge patch without its key is a fault of the client here'
         why = why or without_some(x, y)
-        if x[:2] == y[:2] and overflown(x[2]) == y[2]:
-            why = THERE_ALONE[0][0]
+        if x[2] != y[2] == overflown(x[2]):
+            x = x[:2] + y[2:]
+            why = THERE_ALONE[0][0] if x == y else why
         if how in ('STRATEGIC', 'APPLY') and x[0] == y[0] == 422 and not why and re.search('/persistentvolume(claim)?s/', req[1]) and explained(
                 messages(without_protection(x[1])), messages(y[1])):
             why = 'finalizers of volumes and claims stand behind one that their admission has put there'

@@ -165,29 +165,64 @@ static bool is_v6(const char *ip)
 	return strchr(ip, ':');
 }
 
+static bool is_headless(const struct obj *spec)
+{
+	return cstr_eq(obj_str(spec, "clusterIP"), "None");
+}
+
+/* One of each family. */
+static bool is_dual(const struct obj *ips)
+{
+	bool has[2] = {false, false};
+	for (size_t i = 0; i < obj_len(ips); i++) {
+		if (cstr_eq(obj_as_string(obj_at(ips, i)), "None"))
+			return false;
+		has[is_v6(obj_as_string(obj_at(ips, i)))] = true;
+	}
+	return has[0] && has[1];
+}
+
+/* One that it has already, wherever, is not looked at again. At most two are stored. */
+static bool had_address(const struct check *c, const char *ip)
+{
+	const struct obj *was = obj_path(c->before, "spec.clusterIPs");
+	for (size_t i = 0; i < obj_len(was); i++)
+		if (cstr_eq(obj_as_string(obj_at(was, i)), ip))
+			return true;
+	return false;
+}
+
 /* Each of its addresses, and that they and the families fit. */
 static void check_ips(const struct check *c)
 {
 	const struct obj *ips = obj_get(c->spec, "clusterIPs");
 	const struct obj *families = obj_get(c->spec, "ipFamilies");
-	const struct obj *was = obj_path(c->before, "spec.clusterIPs");
 	size_t from = c->e->n, n = obj_len(ips);
 	bool headless = cstr_eq(obj_as_string(obj_at(ips, 0)), "None");
 	if (headless && n > 1)
 		refuse_addresses(c, "spec.clusterIPs", "'None' must be the first and only value");
-	for (size_t i = headless; i < n; i++) {
+	for (size_t i = headless; i < n && !field_errors_full(c->e); i++) {
 		const char *ip = obj_as_string(obj_at(ips, i));
-		if (!was || !obj_equal(obj_at(ips, i), obj_at(was, i)))
+		if (!had_address(c, ip))
 			check_ip(c->e, check_at(c->e, "spec.clusterIPs", i), ip ? ip : "", false);
 	}
+	bool is_readable = c->e->n == from;
 	if (n > 2)
 		refuse_addresses(c, "spec.clusterIPs", "may only hold up to 2 values");
-	if (c->e->n > from || headless)
+	if (!is_readable || headless)
 		return;
-	if (n > 1 && is_v6(obj_as_string(obj_at(ips, 0))) == is_v6(obj_as_string(obj_at(ips, 1))))
+	for (size_t i = 1; i < n; i++)
+		if (cstr_eq(obj_as_string(obj_at(ips, i)), "None")) { /* which it had */
+			field_errors_add(c->e, FIELD_INTERNAL, "spec.clusterIPs",
+					 "Internal error: failed to check for dual stack with "
+					 "error:invalid IP[%zu]: None",
+					 i);
+			break;
+		}
+	if (n > 1 && !is_dual(ips))
 		refuse_addresses(c, "spec.clusterIPs",
 				 "may specify no more than one IP for each IP family");
-	for (size_t i = 0; i < n && i < obj_len(families); i++) {
+	for (size_t i = 0; i < n && i < obj_len(families) && !is_headless(c->spec); i++) {
 		const char *ip = obj_as_string(obj_at(ips, i));
 		const char *family = obj_as_string(obj_at(families, i));
 		if (cstr_eq(family, is_v6(ip) ? "IPv4" : "IPv6"))
@@ -299,7 +334,7 @@ static void check_kept_address(const struct check *c)
 static void check_headless(const struct check *c)
 {
 	static const char *const families[] = {"ipFamilies", "ipFamilyPolicy"};
-	if (cstr_eq(obj_str(c->spec, "clusterIP"), "None") && services_has_node_ports(c->o))
+	if (is_headless(c->spec) && services_has_node_ports(c->o))
 		field_errors_add(
 			c->e, FIELD_INVALID, "spec.clusterIPs[0]",
 			"Invalid value: \"None\": may not be set to 'None' for %s services",
@@ -334,7 +369,7 @@ static void check_external_name(const struct check *c)
 static void check_ports(const struct check *c)
 {
 	const struct obj *ports = obj_get(c->spec, "ports");
-	bool headless = cstr_eq(obj_str(c->spec, "clusterIP"), "None");
+	bool headless = is_headless(c->spec);
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	if (!obj_len(ports) && !headless && !cstr_eq(obj_str(c->spec, "type"), "ExternalName"))
 		field_errors_add(c->e, FIELD_REQUIRED, "spec.ports", "Required value");
