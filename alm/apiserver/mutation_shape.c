@@ -96,11 +96,12 @@ static struct obj *as_applied(const struct obj *patch, const struct obj *before,
 		else if (of && f->flags & API_MERGE && obj_type(was) == OBJ_LIST)
 			obj_set(o, it.key,
 				items_applied(it.value, was, api_text(f->merge_key), of));
+	}
+	OBJ_EACH (it, patch)
 		if (cstr_has_prefix(it.key, order)) {
 			obj_del(o, it.key);
 			obj_del(o, it.key + sizeof(order) - 1);
 		}
-	}
 	return o;
 }
 
