@@ -200,18 +200,27 @@ static bool is_v6(const struct obj *address)
 /* At most one of each family. */
 static void check_addresses(struct field_errors *e, const char *path, const struct obj *list)
 {
-	size_t from = e->n, n = obj_len(list);
-	for (size_t i = 0; i < n && !field_errors_full(e); i++)
-		check_ip(e, check_at(e, path, i), check_text(obj_at(list, i), "ip"), false);
+	CLEANUP(obj_unrefp) struct obj *shown = obj_list(); /* as Go has them */
+	size_t from = e->n, n = obj_len(list), bad = n;
+	for (size_t i = 0; i < n && !field_errors_full(e); i++) {
+		const char *ip = check_text(obj_at(list, i), "ip");
+		struct obj *one = obj_map();
+		obj_set_str(one, "IP", ip);
+		obj_append(shown, one);
+		check_ip(e, check_at(e, path, i), ip, false);
+		if (bad == n && e->n > from)
+			bad = i;
+	}
 	if (n < 2)
 		return;
-	if (e->n > from)
+	if (bad < n)
 		field_errors_add(e, FIELD_INTERNAL, path,
 				 "Internal error: failed to check for dual stack with "
-				 "error:invalid IP[0]: %.*s",
-				 STR_ARG(str_clip(str_of(check_text(obj_at(list, 0), "ip")), 253)));
-	if (e->n > from || n > 2 || is_v6(obj_at(list, 0)) == is_v6(obj_at(list, 1)))
-		check_invalid(e, path, list, "may specify no more than one IP for each IP family");
+				 "error:invalid IP[%zu]: %.*s",
+				 bad,
+				 STR_ARG(str_clip(str_of(check_text(obj_at(list, bad), "ip")), 253)));
+	if (bad < n || n > 2 || is_v6(obj_at(list, 0)) == is_v6(obj_at(list, 1)))
+		check_invalid(e, path, shown, "may specify no more than one IP for each IP family");
 }
 
 static void check_pod(struct field_errors *e, const struct obj *o)
