@@ -206,7 +206,9 @@ static void refuse_in_pod(const struct mutation *m, struct str spec, const char 
 	size_t n = e->n, first = parts->checked;
 	bool twice = m->before && cstr_eq(m->kind->plural, "jobs");
 	check_forbidden(e, m->emptied, why);
-	move_last(e, n, place_in_pod(e, spec, twice ? first : 0, n));
+	move_last(e, n,
+		  twice ? place_in_pod(e, spec, first, parts->changed)
+			: place_in_pod(e, spec, 0, n));
 	n = e->n;
 	if (!twice)
 		return;
@@ -252,7 +254,7 @@ int mutation_validate(struct mutation *m, struct error *err)
 	object_meta_validate(m->kind, m->after, m->before, m->other_uid, &again, e);
 	size_t of_meta = e->n;
 	e->whole = again == SIZE_MAX || m->kind->flags & KIND_META_FIRST ? 0 : again;
-	struct check_parts parts = {of_meta, of_meta};
+	struct check_parts parts = {of_meta, of_meta, of_meta};
 	admit_validate(m, &parts, e);
 	check_emptied(m, &parts, e);
 	/* What an update says of the metadata comes between what a new object has to be and what may not

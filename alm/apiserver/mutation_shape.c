@@ -91,7 +91,7 @@ static struct obj *as_applied(const struct obj *patch, const struct obj *before,
 		const struct api_type *of = f && f->shape == API_STRUCT ? api_struct_of(f) : NULL;
 		if (obj_type(it.value) != obj_type(was))
 			obj_set(o, it.key, without_nulls(it.value));
-		else if (obj_type(it.value) == OBJ_MAP)
+		else if (obj_type(it.value) == OBJ_MAP && !(f && api_is_replaced(t, f)))
 			obj_set(o, it.key, as_applied(it.value, was, of));
 		else if (of && f->flags & API_MERGE && obj_type(was) == OBJ_LIST)
 			obj_set(o, it.key,

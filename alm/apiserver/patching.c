@@ -62,10 +62,8 @@ static const char *merge_key(const void *arg, const char *path)
 		f = t ? api_find(t, text, NULL) : NULL;
 		t = f && !(f->marks & API_MAP) ? api_struct_of(f) : NULL;
 	}
-	bool replaced = f && last &&
-			cstr_eq(api_text(last->name), "policy.v1.PodDisruptionBudgetSpec") &&
-			cstr_eq(api_text(f->name), "selector"); /* patchStrategy: replace */
-	return f && (f->flags & API_MERGE || replaced) ? api_text(f->merge_key) : NULL;
+	bool told = f && (f->flags & API_MERGE || (last && api_is_replaced(last, f)));
+	return told ? api_text(f->merge_key) : NULL;
 }
 
 static int parse_patch(struct request *r, struct findings *f, struct obj **ret, struct error *err)

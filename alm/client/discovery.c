@@ -194,6 +194,7 @@ static void tell_missing(const struct discovery *d, const struct waiter *w)
 static void tell(struct discovery *d, struct waiter *w, const struct error *err)
 {
 	const struct resource *r = w->found ? look_up(d, w) : NULL;
+	assert(w->refreshed || w->found);
 	if (w->refreshed)
 		w->refreshed(w->arg, err);
 	else if (r)

@@ -648,6 +648,8 @@ def main():
             why = 'a class whose name can stand in no path is a fault of the server there'
         if x[0] == 500 and y[0] == 422 and re.match(r'list element types are not identical: \[\[kubernetes.io/pvc?-protection\]', x[1].get('message') or ''):
             why = 'finalizers of volumes and claims stand behind one that their admission has put there'
+        if x[0] == 201 and y[0] == 422 and re.search(r' is invalid: spec\.clusterIPs: Invalid value: \["[\w.:]+"\]: failed to allocate IP \S+: provided IP is already allocated$', y[1].get('message') or ''):
+            why = 'a dry run of a new Service does not ask there whether its address is taken'
         if x[0] == 500 and y[0] == 422 and re.match(r'duplicate nodePort: ', x[1].get('message') or '') and 'provided port is already allocated' in (y[1].get('message') or ''):
             why = 'a port of nodes that is asked for twice is a fault of the server there'
         if x[0] == 500 and 'unable to find api field in struct RawExtension' in (x[1].get('message') or ''):

@@ -334,6 +334,7 @@ static void check_kind(size_t row, struct judged *x, struct check_parts *ret)
 	}
 	if (!keeps || order != KEEP_ALONE)
 		check_anew(kinds[row].check, x->e, x->o, x->before);
+	ret->changed = x->e->n;
 	x->rules_stand = keeps && order == CHECK_FIRST;
 	if (x->rules_stand && x->by_rules)
 		check_rules(x->group, x->plural, x->o, x->before, false, x->e);
@@ -350,7 +351,7 @@ void builtin_check_parts(const char *group, const char *plural, const struct obj
 					    "endpoints", "nodeTopology", NULL};
 	const size_t from = e->n;
 	struct judged x = {.group = group, .plural = plural, .o = o, .before = before, .e = e};
-	*ret = (struct check_parts){from, from};
+	*ret = (struct check_parts){from, from, from};
 	x.by_rules = !before || is_changed(before, o, parts); /* of what has no spec, the whole */
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (strcmp(kinds[i].group, group) == 0 && strcmp(kinds[i].plural, plural) == 0 &&

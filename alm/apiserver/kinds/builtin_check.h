@@ -17,6 +17,7 @@
  * where e began, or the same where all is judged twice. */
 struct check_parts {
 	size_t checked, kept;
+	size_t changed; /* where what may not change begins of a kind that is checked twice */
 };
 void builtin_check_parts(const char *group, const char *plural, const struct obj *o,
 			 const struct obj *before, struct check_parts *ret, struct field_errors *e);

@@ -214,11 +214,11 @@ static void check_addresses(struct field_errors *e, const char *path, const stru
 	if (n < 2)
 		return;
 	if (bad < n)
-		field_errors_add(e, FIELD_INTERNAL, path,
-				 "Internal error: failed to check for dual stack with "
-				 "error:invalid IP[%zu]: %.*s",
-				 bad,
-				 STR_ARG(str_clip(str_of(check_text(obj_at(list, bad), "ip")), 253)));
+		field_errors_add(
+			e, FIELD_INTERNAL, path,
+			"Internal error: failed to check for dual stack with "
+			"error:invalid IP[%zu]: %.*s",
+			bad, STR_ARG(str_clip(str_of(check_text(obj_at(list, bad), "ip")), 253)));
 	if (bad < n || n > 2 || is_v6(obj_at(list, 0)) == is_v6(obj_at(list, 1)))
 		check_invalid(e, path, shown, "may specify no more than one IP for each IP family");
 }

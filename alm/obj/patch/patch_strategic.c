@@ -9,6 +9,7 @@
 #include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
 #include "alm/obj/patch/patch.h"
+#include "alm/obj/schema/schema_node.h"
 
 #define DIRECTIVE     "$patch"
 #define RETAIN_KEYS   "$retainKeys"
@@ -141,24 +142,29 @@ static struct obj *ordered(const struct obj *merged, const struct obj *order,
 /* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
 static int merge_maps(struct merge *m, struct obj *doc, const struct obj *patch);
 
-/* What a patch value is where the document has nothing: without directives, and in maps without
+/* A map that says how it is merged has nothing to say where there is nothing, even if it is to replace it (sic). */
+static bool is_instruction(const struct obj *v)
+{
+	return obj_has(v, DIRECTIVE);
+}
+
+/* What a patch value, which is no instruction, is where the document has nothing: without directives, and in maps without
  * nulls. */
 static struct obj *plain(const struct obj *v)
 {
 	if (obj_type(v) == OBJ_LIST) {
 		struct obj *list = obj_list();
-		for (size_t i = 0; i < obj_len(v); i++) {
-			const char *d = obj_as_string(obj_get(obj_at(v, i), DIRECTIVE));
-			if (!d || (strcmp(d, "delete") != 0 && strcmp(d, "replace") != 0))
+		for (size_t i = 0; i < obj_len(v); i++)
+			if (!is_instruction(obj_at(v, i)))
 				obj_append(list, plain(obj_at(v, i)));
-		}
 		return list;
 	}
 	if (obj_type(v) != OBJ_MAP)
 		return obj_copy(v);
 	struct obj *map = obj_map();
 	OBJ_EACH (it, v)
-		if (!is_directive(it.key) && obj_type(it.value) != OBJ_NULL)
+		if (!is_directive(it.key) && obj_type(it.value) != OBJ_NULL &&
+		    !is_instruction(it.value))
 			obj_set(map, it.key, plain(it.value));
 	return map;
 }
@@ -273,12 +279,47 @@ static int merge_member(struct merge *m, struct obj *doc, const char *name, cons
 		key = m->merge_key(m->arg, m->path.buf);
 	if (!key) { /* a list for a list comes as it is */
 		bool lists = obj_type(live) == OBJ_LIST && obj_type(p) == OBJ_LIST;
-		obj_set(doc, name, lists ? obj_copy(p) : plain(p));
+		if (is_instruction(p))
+			obj_del(doc, name);
+		else
+			obj_set(doc, name, lists ? obj_copy(p) : plain(p));
 		return 0;
 	}
 	if (merge_list(m, live, p, key, &list) < 0)
 		return -m->err->code;
 	obj_set(doc, name, list);
+	return 0;
+}
+
+/* The order names what the patch has, in its order, each by its key. */
+static int check_order(struct merge *m, const struct obj *order, const struct obj *patch,
+		       const char *key)
+{
+	size_t at = 0, n = obj_len(order);
+	for (size_t i = 0; i < n && *key; i++)
+		if (obj_type(obj_at(order, i)) != OBJ_MAP)
+			return error_set(m->err, E_BADREQUEST, "value for key %zu is not a map", i);
+		else if (!obj_has(obj_at(order, i), key))
+			return key_missing(m, obj_at(order, i), key);
+	for (size_t i = 0; i < obj_len(patch) && n; i++) {
+		const struct obj *item = obj_at(patch, i);
+		const struct obj *id = *key ? obj_get(item, key) : item;
+		if (is_instruction(item))
+			continue;
+		while (at < n &&
+		       !obj_equal(id, *key ? obj_get(obj_at(order, at), key) : obj_at(order, at)))
+			at++;
+		if (at++ < n)
+			continue;
+		CLEANUP(strbuf_release) struct strbuf is = STRBUF_INIT(ERROR_MSG_MAX);
+		CLEANUP(strbuf_release) struct strbuf wanted = STRBUF_INIT(ERROR_MSG_MAX);
+		go_plain(patch, &is);
+		go_plain(order, &wanted);
+		return error_set(m->err, E_BADREQUEST,
+				 "The order in patch list:\n%s\n doesn't match $setElementOrder "
+				 "list:\n%s\n",
+				 is.buf, wanted.buf);
+	}
 	return 0;
 }
 
@@ -292,6 +333,8 @@ static int set_order(struct merge *m, struct obj *doc, const struct obj *patch, 
 		return error_set(m->err, E_BADREQUEST, ELEMENT_ORDER "%s: found %s, wanted array",
 				 name, obj_type_name(obj_type(order)));
 	const char *key = m->merge_key(m->arg, m->path.buf);
+	if (key && check_order(m, order, p, key) < 0)
+		return -m->err->code;
 	if (p && merge_member(m, doc, name, p) < 0)
 		return -m->err->code;
 	const struct obj *merged = obj_get(doc, name);

@@ -111,6 +111,12 @@ const char *api_go_name(const struct api_type *t)
 	return at;
 }
 
+bool api_is_replaced(const struct api_type *holder, const struct api_field *f)
+{
+	return cstr_eq(api_text(holder->name), "policy.v1.PodDisruptionBudgetSpec") &&
+	       cstr_eq(api_text(f->name), "selector");
+}
+
 bool api_is_always(const struct api_field *f)
 {
 	bool scalar = f->shape == API_STRING || f->shape == API_BOOL || f->shape == API_INT32 ||

@@ -84,6 +84,8 @@ const struct api_field *api_fields_of(const struct api_type *t, size_t *ret_n);
  * NULL) gets the struct that has it. */
 const struct api_field *api_find(const struct api_type *t, const char *name,
 				 const struct api_type **ret_holder);
+/* A struct that a strategic merge patch replaces as a whole (patchStrategy "replace"). */
+bool api_is_replaced(const struct api_type *holder, const struct api_field *f);
 /* Where the field stands in Go's struct: less than one that stands behind it; 0: there is none (api_order.c). */
 unsigned api_place_in_struct(const struct api_type *t, const char *key);
 /* A text, a number or a boolean that Go writes always, "" or 0 or false as it may be. */
