@@ -233,6 +233,30 @@ static void test_patch__strategic(void **state)
 		{"{\"s\":{\"a\":1}}", "{\"s\":{\"$patch\":\"nope\"}}", NULL, E_BADREQUEST},
 		{"{}", "{\"c\":[{\"name\":\"a\",\"$retainKeys\":[\"name\"]}],\"n\":{\"x\":null}}",
 		 "{\"c\":[{\"name\":\"a\"}],\"n\":{}}", 0},
+		{"{\"s\":1}",
+		 "{\"t\":{\"$patch\":\"replace\",\"a\":1},\"u\":{\"$patch\":\"delete\"},\"s\":{\"$"
+		 "patch\":\"merge\"},\"v\":{\"w\":{\"$patch\":\"replace\"},\"x\":1}}",
+		 "{\"v\":{\"x\":1}}", 0},
+		{"{}", "{\"c\":[{\"name\":\"a\",\"$patch\":\"merge\"},{\"name\":\"b\"}]}",
+		 "{\"c\":[{\"name\":\"b\"}]}", 0},
+		{"{\"c\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
+		 "{\"$setElementOrder/"
+		 "c\":[{\"name\":\"b\"},{\"name\":\"a\"}],\"c\":[{\"name\":\"a\"},{\"name\":\"b\"}]"
+		 "}",
+		 NULL, E_BADREQUEST},
+		{"{\"c\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
+		 "{\"$setElementOrder/"
+		 "c\":[{\"name\":\"b\"},{\"name\":\"x\"},{\"name\":\"a\"}],\"c\":[{\"name\":\"b\","
+		 "\"v\":1},{\"name\":\"q\",\"$patch\":\"delete\"},{\"name\":\"a\"}]}",
+		 "{\"c\":[{\"name\":\"b\",\"v\":1},{\"name\":\"a\"}]}", 0},
+		{"{\"c\":[{\"name\":\"a\"}]}", "{\"$setElementOrder/c\":[\"a\"]}", NULL,
+		 E_BADREQUEST},
+		{"{\"c\":[{\"name\":\"a\"}]}", "{\"$setElementOrder/c\":[{\"v\":\"a\"}]}", NULL,
+		 E_BADREQUEST},
+		{"{\"c\":[{\"name\":\"a\"}]}", "{\"$setElementOrder/c\":\"a\"}", NULL,
+		 E_BADREQUEST},
+		{"{\"f\":[\"a\"]}", "{\"$setElementOrder/f\":[\"b\"],\"f\":[\"c\"]}", NULL,
+		 E_BADREQUEST},
 		{"{\"a\":1}", "[]", NULL, E_BADREQUEST},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(v); i++)
