@@ -189,78 +189,69 @@ static int strategic(const struct obj *doc, const struct obj *patch, struct obj 
 	return patch_strategic(doc, patch, merge_key, "Deployment", ret, err);
 }
 
+static const struct vector strategics[] = {
+	{"{\"m\":{\"a\":1,\"b\":2},\"r\":[1]}", "{\"m\":{\"b\":null,\"c\":{\"x\":null}},\"r\":[2]}",
+	 "{\"m\":{\"a\":1,\"c\":{}},\"r\":[2]}", 0},
+	{"{\"c\":[{\"name\":\"a\",\"v\":1},{\"name\":\"b\",\"v\":2}]}",
+	 "{\"c\":[{\"name\":\"b\",\"v\":3},{\"name\":\"n\"}]}",
+	 "{\"c\":[{\"name\":\"a\",\"v\":1},{\"name\":\"b\",\"v\":3},{\"name\":\"n\"}]}", 0},
+	{"{\"c\":[{\"name\":\"a\",\"ports\":[{\"port\":1},{\"port\":2}]}]}",
+	 "{\"c\":[{\"name\":\"a\",\"ports\":[{\"port\":2,\"p\":\"T\"}]}]}",
+	 "{\"c\":[{\"name\":\"a\",\"ports\":[{\"port\":1},{\"port\":2,\"p\":\"T\"}]}]}", 0},
+	{"{\"c\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
+	 "{\"c\":[{\"$patch\":\"delete\",\"name\":\"a\"}]}", "{\"c\":[{\"name\":\"b\"}]}", 0},
+	{"{\"c\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
+	 "{\"c\":[{\"$patch\":\"replace\"},{\"name\":\"x\"}]}", "{\"c\":[{\"name\":\"x\"}]}", 0},
+	{"{\"c\":[{\"name\":\"a\"}]}", "{\"c\":[{\"v\":1}]}", NULL, E_BADREQUEST},
+	{"{\"c\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"s\"}]}",
+	 "{\"$setElementOrder/c\":[{\"name\":\"b\"},{\"name\":\"a\"}],"
+	 "\"c\":[{\"name\":\"a\",\"v\":1}]}",
+	 "{\"c\":[{\"name\":\"b\"},{\"name\":\"a\",\"v\":1},{\"name\":\"s\"}]}", 0},
+	{"{\"c\":[{\"name\":\"s\"},{\"name\":\"b\"},{\"name\":\"a\"}]}",
+	 "{\"$setElementOrder/c\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
+	 "{\"c\":[{\"name\":\"s\"},{\"name\":\"a\"},{\"name\":\"b\"}]}", 0},
+	{"{\"f\":[\"a\",\"b\"]}", "{\"f\":[\"c\",\"a\"]}", "{\"f\":[\"c\",\"a\",\"b\"]}", 0},
+	{"{\"f\":[\"a\",\"b\"]}",
+	 "{\"$deleteFromPrimitiveList/f\":[\"a\"],\"$setElementOrder/f\":[\"b\",\"c\"],"
+	 "\"f\":[\"c\"]}",
+	 "{\"f\":[\"b\",\"c\"]}", 0},
+	{"{\"s\":{\"type\":\"R\",\"ru\":{\"x\":1}}}",
+	 "{\"s\":{\"$retainKeys\":[\"type\"],\"type\":\"C\"}}", "{\"s\":{\"type\":\"C\"}}", 0},
+	{"{\"s\":{\"a\":1}}", "{\"s\":{\"$retainKeys\":[\"b\"],\"a\":2}}", NULL, E_BADREQUEST},
+	{"{\"s\":{\"a\":1}}", "{\"s\":{\"$patch\":\"replace\",\"b\":2}}", "{\"s\":{\"b\":2}}", 0},
+	{"{\"s\":{\"a\":1}}", "{\"s\":{\"$patch\":\"delete\"}}", "{\"s\":{}}", 0},
+	{"{\"s\":{\"a\":1}}", "{\"s\":{\"$patch\":\"nope\"}}", NULL, E_BADREQUEST},
+	{"{}", "{\"c\":[{\"name\":\"a\",\"$retainKeys\":[\"name\"]}],\"n\":{\"x\":null}}",
+	 "{\"c\":[{\"name\":\"a\"}],\"n\":{}}", 0},
+	{"{\"s\":1}",
+	 "{\"t\":{\"$patch\":\"replace\",\"a\":1},\"u\":{\"$patch\":\"delete\"},\"s\":{\"$"
+	 "patch\":\"merge\"},\"v\":{\"w\":{\"$patch\":\"replace\"},\"x\":1}}",
+	 "{\"v\":{\"x\":1}}", 0},
+	{"{}", "{\"c\":[{\"name\":\"a\",\"$patch\":\"merge\"},{\"name\":\"b\"}]}",
+	 "{\"c\":[{\"name\":\"b\"}]}", 0},
+	{"{\"c\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
+	 "{\"$setElementOrder/"
+	 "c\":[{\"name\":\"b\"},{\"name\":\"a\"}],\"c\":[{\"name\":\"a\"},{\"name\":\"b\"}]"
+	 "}",
+	 NULL, E_BADREQUEST},
+	{"{\"c\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
+	 "{\"$setElementOrder/"
+	 "c\":[{\"name\":\"b\"},{\"name\":\"x\"},{\"name\":\"a\"}],\"c\":[{\"name\":\"b\","
+	 "\"v\":1},{\"name\":\"q\",\"$patch\":\"delete\"},{\"name\":\"a\"}]}",
+	 "{\"c\":[{\"name\":\"b\",\"v\":1},{\"name\":\"a\"}]}", 0},
+	{"{\"c\":[{\"name\":\"a\"}]}", "{\"$setElementOrder/c\":[\"a\"]}", NULL, E_BADREQUEST},
+	{"{\"c\":[{\"name\":\"a\"}]}", "{\"$setElementOrder/c\":[{\"v\":\"a\"}]}", NULL,
+	 E_BADREQUEST},
+	{"{\"c\":[{\"name\":\"a\"}]}", "{\"$setElementOrder/c\":\"a\"}", NULL, E_BADREQUEST},
+	{"{\"f\":[\"a\"]}", "{\"$setElementOrder/f\":[\"b\"],\"f\":[\"c\"]}", NULL, E_BADREQUEST},
+	{"{\"a\":1}", "[]", NULL, E_BADREQUEST},
+};
+
 static void test_patch__strategic(void **state)
 {
 	(void)state;
-	static const struct vector v[] = {
-		{"{\"m\":{\"a\":1,\"b\":2},\"r\":[1]}",
-		 "{\"m\":{\"b\":null,\"c\":{\"x\":null}},\"r\":[2]}",
-		 "{\"m\":{\"a\":1,\"c\":{}},\"r\":[2]}", 0},
-		{"{\"c\":[{\"name\":\"a\",\"v\":1},{\"name\":\"b\",\"v\":2}]}",
-		 "{\"c\":[{\"name\":\"b\",\"v\":3},{\"name\":\"n\"}]}",
-		 "{\"c\":[{\"name\":\"a\",\"v\":1},{\"name\":\"b\",\"v\":3},{\"name\":\"n\"}]}", 0},
-		{"{\"c\":[{\"name\":\"a\",\"ports\":[{\"port\":1},{\"port\":2}]}]}",
-		 "{\"c\":[{\"name\":\"a\",\"ports\":[{\"port\":2,\"p\":\"T\"}]}]}",
-		 "{\"c\":[{\"name\":\"a\",\"ports\":[{\"port\":1},{\"port\":2,\"p\":\"T\"}]}]}", 0},
-		{"{\"c\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
-		 "{\"c\":[{\"$patch\":\"delete\",\"name\":\"a\"}]}", "{\"c\":[{\"name\":\"b\"}]}",
-		 0},
-		{"{\"c\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
-		 "{\"c\":[{\"$patch\":\"replace\"},{\"name\":\"x\"}]}",
-		 "{\"c\":[{\"name\":\"x\"}]}", 0},
-		{"{\"c\":[{\"name\":\"a\"}]}", "{\"c\":[{\"v\":1}]}", NULL, E_BADREQUEST},
-		{"{\"c\":[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"s\"}]}",
-		 "{\"$setElementOrder/c\":[{\"name\":\"b\"},{\"name\":\"a\"}],"
-		 "\"c\":[{\"name\":\"a\",\"v\":1}]}",
-		 "{\"c\":[{\"name\":\"b\"},{\"name\":\"a\",\"v\":1},{\"name\":\"s\"}]}", 0},
-		{"{\"c\":[{\"name\":\"s\"},{\"name\":\"b\"},{\"name\":\"a\"}]}",
-		 "{\"$setElementOrder/c\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
-		 "{\"c\":[{\"name\":\"s\"},{\"name\":\"a\"},{\"name\":\"b\"}]}", 0},
-		{"{\"f\":[\"a\",\"b\"]}", "{\"f\":[\"c\",\"a\"]}", "{\"f\":[\"c\",\"a\",\"b\"]}",
-		 0},
-		{"{\"f\":[\"a\",\"b\"]}",
-		 "{\"$deleteFromPrimitiveList/f\":[\"a\"],\"$setElementOrder/f\":[\"b\",\"c\"],"
-		 "\"f\":[\"c\"]}",
-		 "{\"f\":[\"b\",\"c\"]}", 0},
-		{"{\"s\":{\"type\":\"R\",\"ru\":{\"x\":1}}}",
-		 "{\"s\":{\"$retainKeys\":[\"type\"],\"type\":\"C\"}}", "{\"s\":{\"type\":\"C\"}}",
-		 0},
-		{"{\"s\":{\"a\":1}}", "{\"s\":{\"$retainKeys\":[\"b\"],\"a\":2}}", NULL,
-		 E_BADREQUEST},
-		{"{\"s\":{\"a\":1}}", "{\"s\":{\"$patch\":\"replace\",\"b\":2}}",
-		 "{\"s\":{\"b\":2}}", 0},
-		{"{\"s\":{\"a\":1}}", "{\"s\":{\"$patch\":\"delete\"}}", "{\"s\":{}}", 0},
-		{"{\"s\":{\"a\":1}}", "{\"s\":{\"$patch\":\"nope\"}}", NULL, E_BADREQUEST},
-		{"{}", "{\"c\":[{\"name\":\"a\",\"$retainKeys\":[\"name\"]}],\"n\":{\"x\":null}}",
-		 "{\"c\":[{\"name\":\"a\"}],\"n\":{}}", 0},
-		{"{\"s\":1}",
-		 "{\"t\":{\"$patch\":\"replace\",\"a\":1},\"u\":{\"$patch\":\"delete\"},\"s\":{\"$"
-		 "patch\":\"merge\"},\"v\":{\"w\":{\"$patch\":\"replace\"},\"x\":1}}",
-		 "{\"v\":{\"x\":1}}", 0},
-		{"{}", "{\"c\":[{\"name\":\"a\",\"$patch\":\"merge\"},{\"name\":\"b\"}]}",
-		 "{\"c\":[{\"name\":\"b\"}]}", 0},
-		{"{\"c\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
-		 "{\"$setElementOrder/"
-		 "c\":[{\"name\":\"b\"},{\"name\":\"a\"}],\"c\":[{\"name\":\"a\"},{\"name\":\"b\"}]"
-		 "}",
-		 NULL, E_BADREQUEST},
-		{"{\"c\":[{\"name\":\"a\"},{\"name\":\"b\"}]}",
-		 "{\"$setElementOrder/"
-		 "c\":[{\"name\":\"b\"},{\"name\":\"x\"},{\"name\":\"a\"}],\"c\":[{\"name\":\"b\","
-		 "\"v\":1},{\"name\":\"q\",\"$patch\":\"delete\"},{\"name\":\"a\"}]}",
-		 "{\"c\":[{\"name\":\"b\",\"v\":1},{\"name\":\"a\"}]}", 0},
-		{"{\"c\":[{\"name\":\"a\"}]}", "{\"$setElementOrder/c\":[\"a\"]}", NULL,
-		 E_BADREQUEST},
-		{"{\"c\":[{\"name\":\"a\"}]}", "{\"$setElementOrder/c\":[{\"v\":\"a\"}]}", NULL,
-		 E_BADREQUEST},
-		{"{\"c\":[{\"name\":\"a\"}]}", "{\"$setElementOrder/c\":\"a\"}", NULL,
-		 E_BADREQUEST},
-		{"{\"f\":[\"a\"]}", "{\"$setElementOrder/f\":[\"b\"],\"f\":[\"c\"]}", NULL,
-		 E_BADREQUEST},
-		{"{\"a\":1}", "[]", NULL, E_BADREQUEST},
-	};
-	for (size_t i = 0; i < ARRAY_LEN(v); i++)
-		run(&v[i], strategic);
+	for (size_t i = 0; i < ARRAY_LEN(strategics); i++)
+		run(&strategics[i], strategic);
 }
 
 int main(void)
