@@ -61,7 +61,7 @@ static void pod(struct field_errors *e, const struct obj *o)
 	static const char *const lists[] = {"spec.containers", "spec.initContainers"};
 	pod_notes_check(e, "metadata.annotations", obj_path(o, "metadata.annotations"),
 			obj_get(o, "spec"));
-	check_pod_spec(e, "spec", obj_get(o, "spec"), NULL);
+	check_pod_spec(e, "spec", obj_get(o, "spec"), NULL, meta_name(o));
 	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
 		const struct obj *list = obj_path(o, lists[k]);
 		for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)

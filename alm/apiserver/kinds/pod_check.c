@@ -20,11 +20,11 @@ struct volumes {
 	const struct obj *list, *claims;
 	const struct obj *devices; /* the Pod's claims of them */
 	struct field_errors *e;
-	const char *path;
-	struct map *good; /* names of claims, and of list: one that is refused is none */
-	bool never;       /* are containers not started again */
-	bool host_users;  /* do they have those of the host */
-	int64_t grace;    /* seconds that the Pod has to end */
+	const char *path, *pod; /* its name; NULL of a template */
+	struct map *good;       /* names of claims, and of list: one that is refused is none */
+	bool never;             /* are containers not started again */
+	bool host_users;        /* do they have those of the host */
+	int64_t grace;          /* seconds that the Pod has to end */
 };
 
 static const char *at(struct field_errors *e, const char *path, const char *list, size_t i)
@@ -63,6 +63,20 @@ static size_t check_claims(const struct volumes *v, struct map *claimed)
 	return n;
 }
 
+/* The claim that is made for it is called after both. */
+static void check_made_claim(const struct volumes *v, const char *path, const struct obj *o)
+{
+	const char *name = check_text(o, "name"), *faults[NAME_FAULTS_MAX];
+	if (!v->pod || !*name || !obj_has(o, "ephemeral"))
+		return;
+	const char *claim = arena_fmt(v->e->arena, "%s-%s", v->pod, name);
+	size_t n = name_faults(NAME_DNS_SUBDOMAIN, str_of(claim), faults);
+	for (size_t i = 0; i < n; i++)
+		check_invalid_text(v->e, check_below(v->e, path, "name"), name,
+				   arena_fmt(v->e->arena, "PVC name %s: %s",
+					     check_quoted(v->e, claim), faults[i]));
+}
+
 /* What is told of one is told of its name, too, and then it has none. */
 static void check_volumes(struct volumes *v)
 {
@@ -77,6 +91,7 @@ static void check_volumes(struct volumes *v)
 		const char *path = at(v->e, v->path, "volumes", n++);
 		size_t before = v->e->n;
 		pod_check_source(v->e, path, o);
+		check_made_claim(v, path, o);
 		check_name(v->e, path, o);
 		if (map_has(seen, name))
 			field_errors_add_text(v->e, FIELD_DUPLICATE,
@@ -240,24 +255,6 @@ static void check_aliases(struct field_errors *e, const char *path, const struct
 	}
 }
 
-/* Without that of the cluster it needs one of its own. false: it has none, and nothing more is told of it. */
-static bool check_resolver(struct field_errors *e, const char *path, const struct obj *spec)
-{
-	const struct obj *policy = obj_get(spec, "dnsPolicy"), *config = obj_get(spec, "dnsConfig");
-	if (strcmp(check_text(spec, "dnsPolicy"), "None") != 0)
-		return true;
-	if (!config) {
-		check_required(e, path, "must provide `dnsConfig` when `dnsPolicy` is None");
-		check_said_of(e, policy);
-	} else if (!obj_len(obj_get(config, "nameservers"))) {
-		check_required(e, check_below(e, path, "nameservers"),
-			       "must provide at least one DNS nameserver when `dnsPolicy` is None");
-		check_said_of(e, config);
-		return false;
-	}
-	return true;
-}
-
 /* Who has the network of the host has its ports. */
 static void check_ports_alike(struct field_errors *e, const char *path, const struct obj *spec)
 {
@@ -279,44 +276,9 @@ static void check_ports_alike(struct field_errors *e, const char *path, const st
 	}
 }
 
-/* Names in lower case that may have an underscore in front of each part, and in it. */
-static bool is_search(struct str s)
-{
-	struct str part;
-	bool good = s.len > 0 && s.len <= GVK_NAME_MAX && s.ptr[s.len - 1] != '.';
-	while (good && str_next(&s, '.', &part)) {
-		part = str_skip(part, part.len && part.ptr[0] == '_');
-		good = part.len && part.ptr[0] != '-' && part.ptr[0] != '_' &&
-		       part.ptr[part.len - 1] != '-' && part.ptr[part.len - 1] != '_';
-		for (size_t i = 0; i < part.len; i++)
-			good = good && (char_is_alnum(part.ptr[i]) || strchr("-_", part.ptr[i])) &&
-			       !(part.ptr[i] >= 'A' && part.ptr[i] <= 'Z');
-	}
-	return good;
-}
-
-static void check_searches(struct field_errors *e, const char *path, const struct obj *list)
-{
-	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
-		const char *is = obj_as_string(obj_at(list, i));
-		size_t n = is ? strlen(is) : 0;
-		char *bare = arena_strndup(e->arena, is ? is : "", n - (n && is[n - 1] == '.'));
-		if (!(is && strcmp(is, ".") == 0) && !is_search(str_of(bare)))
-			check_invalid_text(
-				e, check_at(e, path, i), bare,
-				"a lowercase RFC 1123 subdomain must consist of lower case "
-				"alphanumeric characters, '_', '-' or '.', and must start "
-				"and end with an alphanumeric character (e.g. "
-				"'example.com', regex used for validation is "
-				"'_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*"
-				"[a-z0-9])?)*')");
-	}
-}
-
 /* What is about the Pod as a whole. */
 static void check_pod_rest(struct field_errors *e, const char *path, const struct obj *spec)
 {
-	const struct obj *options = obj_path(spec, "dnsConfig.options");
 	const struct obj *gates = obj_get(spec, "readinessGates");
 	const struct obj *deadline = obj_get(spec, "activeDeadlineSeconds");
 	int64_t n = 1;
@@ -325,15 +287,7 @@ static void check_pod_rest(struct field_errors *e, const char *path, const struc
 	check_ports_alike(e, path, spec);
 	pod_check_security(e, path, spec);
 	pod_check_affinity(e, check_below(e, path, "affinity"), obj_get(spec, "affinity"));
-	bool resolves = check_resolver(e, check_below(e, path, "dnsConfig"), spec);
-	if (resolves) {
-		rule_check_part(e, "dns", path, spec);
-		check_searches(e, check_below(e, path, "dnsConfig.searches"),
-			       obj_path(spec, "dnsConfig.searches"));
-	}
-	for (size_t i = 0; resolves && i < obj_len(options); i++)
-		if (check_is_empty(obj_at(options, i), "name"))
-			check_required(e, at(e, path, "dnsConfig.options", i), "must not be empty");
+	pod_check_dns(e, path, spec);
 	for (size_t i = 0; i < obj_len(gates); i++) {
 		const char *type = check_text(obj_at(gates, i), "conditionType");
 		check_qualified(
@@ -440,11 +394,14 @@ static void check_later(const struct volumes *v, const struct obj *spec)
 }
 
 void check_pod_spec(struct field_errors *e, const char *path, const struct obj *spec,
-		    const struct obj *claims)
+		    const struct obj *claims, const char *pod)
 {
 	const struct obj *containers = obj_get(spec, "containers");
-	struct volumes v = {
-		.list = obj_get(spec, "volumes"), .claims = claims, .e = e, .path = path};
+	struct volumes v = {.list = obj_get(spec, "volumes"),
+			    .claims = claims,
+			    .e = e,
+			    .path = path,
+			    .pod = pod};
 	CLEANUP(map_freep) struct map *good = v.good = map_new(NULL);
 	CLEANUP(map_freep) struct map *names = map_new(NULL);
 	check_volumes(&v);
@@ -479,7 +436,7 @@ void check_pod_template(struct field_errors *e, const char *path, const struct o
 {
 	const struct obj *later = obj_path(t, "spec.ephemeralContainers");
 	check_template_meta(e, path, t);
-	check_pod_spec(e, check_below(e, path, "spec"), obj_get(t, "spec"), claims);
+	check_pod_spec(e, check_below(e, path, "spec"), obj_get(t, "spec"), claims, NULL);
 	pod_notes_match(e, check_below(e, path, "spec"), obj_path(t, "metadata.annotations"),
 			obj_get(t, "spec"));
 	if (obj_len(later)) {

@@ -5,9 +5,9 @@
 #include "alm/obj/field_error.h"
 #include "alm/obj/obj.h"
 
-/* A PodSpec, which may be absent. claims: volumeClaimTemplates of a StatefulSet, or NULL. */
+/* A PodSpec, which may be absent. claims: volumeClaimTemplates of a StatefulSet, or NULL. pod: its name; NULL of a template. */
 void check_pod_spec(struct field_errors *e, const char *path, const struct obj *spec,
-		    const struct obj *claims);
+		    const struct obj *claims, const char *pod);
 
 /* A template t of Pods. */
 void check_pod_template(struct field_errors *e, const char *path, const struct obj *t,

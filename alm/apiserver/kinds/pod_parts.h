@@ -43,6 +43,8 @@ void pod_check_resources(struct field_errors *e, const char *path, const struct 
 void pod_check_overhead(struct field_errors *e, const char *path, const struct obj *amounts);
 /* spec.resources of a Pod, and that what its containers ask for is in it. */
 void pod_check_whole(struct field_errors *e, const char *path, const struct obj *spec);
+/* dnsPolicy and dnsConfig of a Pod. */
+void pod_check_dns(struct field_errors *e, const char *path, const struct obj *spec);
 /* What processes, users and the name have of the host. */
 void pod_check_host(struct field_errors *e, const char *path, const struct obj *spec);
 /* Its operating system, and what that does not have. */

@@ -92,16 +92,12 @@ static bool check_selector(struct field_errors *e, const struct obj *o, const ch
 	return true;
 }
 
-/* kind: as a refusal tells it. */
-static void check_template(struct field_errors *e, const struct obj *o, const char *kind)
+/* Its Pods run for ever. kind: as a refusal tells it. */
+static void check_lasting(struct field_errors *e, const struct obj *o, const char *kind)
 {
 	static const char *const always[] = {"Always", NULL};
 	const struct obj *spec = obj_path(o, "spec.template.spec");
 	const char *policy = obj_str(spec, "restartPolicy");
-	check_pod_template(e, "spec.template", obj_path(o, "spec.template"),
-			   obj_path(o, "spec.volumeClaimTemplates"));
-	if (cstr_eq(kind, "StatefulSet")) /* sic: again */
-		check_template_meta(e, "spec.template", obj_path(o, "spec.template"));
 	if (policy)
 		field_errors_one_of(e, "spec.template.spec.restartPolicy", policy, always);
 	if (obj_has(spec, "activeDeadlineSeconds")) {
@@ -110,6 +106,15 @@ static void check_template(struct field_errors *e, const struct obj *o, const ch
 			arena_fmt(e->arena, "activeDeadlineSeconds in %s is not Supported", kind));
 		check_said_of(e, obj_get(spec, "activeDeadlineSeconds"));
 	}
+}
+
+static void check_template(struct field_errors *e, const struct obj *o, const char *kind)
+{
+	check_pod_template(e, "spec.template", obj_path(o, "spec.template"),
+			   obj_path(o, "spec.volumeClaimTemplates"));
+	if (cstr_eq(kind, "StatefulSet")) /* sic: again */
+		check_template_meta(e, "spec.template", obj_path(o, "spec.template"));
+	check_lasting(e, o, kind);
 }
 
 /* Of a type that is none of its kinds. */
@@ -302,6 +307,8 @@ void check_stateful_set(struct field_errors *e, const struct obj *o)
 	obj_del_path(named, "spec.template.spec.subdomain");
 	if (is_read)
 		check_template(e, named, "StatefulSet");
+	else
+		check_lasting(e, o, "StatefulSet");
 }
 
 /* They may not change, so what they say is not judged again. */
