@@ -204,6 +204,7 @@ static void pod_late(struct mutation *m)
 	if (m->head || m->whole)
 		return;
 	admit_notes_late(m);
+	admit_places_late(m);
 	obj_set_path(m->after, "status.phase", obj_string("Pending"));
 	obj_set_path(m->after, "status.qosClass", obj_string(pod_quality(m->after)));
 	if (obj_len(obj_path(m->after, "spec.schedulingGates")))

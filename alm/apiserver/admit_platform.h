@@ -44,6 +44,8 @@ void admit_tolerations(struct mutation *m);
 /* --- admit_notes.c: what the annotations of a Pod mean --- */
 /* A new one's profiles of AppArmor get their fields. */
 void admit_notes_late(struct mutation *m);
+/* A new one's selectors of other Pods get what its own labels say of matchLabelKeys and mismatchLabelKeys (KEP-3633, KEP-3243). */
+void admit_places_late(struct mutation *m);
 void admit_notes_validate(struct mutation *m, struct field_errors *e);
 
 #endif

@@ -104,6 +104,22 @@ void check_invalid_struct(struct field_errors *e, const char *path, const struct
 		field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value: %s", b.buf);
 }
 
+void check_one_of_or_empty(struct field_errors *e, const char *path, const char *is,
+			   const char *const *all)
+{
+	if (*is)
+		field_errors_one_of(e, path, is, all);
+	else
+		check_required(e, path, NULL);
+}
+
+void check_items_max(struct field_errors *e, const char *path, const struct obj *list, size_t most)
+{
+	if (obj_len(list) > most)
+		field_errors_add(e, FIELD_TOO_MANY, path,
+				 "Too many: %zu: must have at most %zu items", obj_len(list), most);
+}
+
 void check_forbidden(struct field_errors *e, const char *path, const char *why)
 {
 	field_errors_add(e, FIELD_FORBIDDEN, path, "Forbidden: %s", why);

@@ -27,6 +27,11 @@ void check_invalid_text(struct field_errors *e, const char *path, const char *te
  * null, with a '?' false. why: NULL if it is there twice. */
 void check_invalid_struct(struct field_errors *e, const char *path, const struct obj *v,
 			  const char *const *fields, const char *why);
+/* One of the words, or it is required. */
+void check_one_of_or_empty(struct field_errors *e, const char *path, const char *is,
+			   const char *const *all);
+/* "Too many": a list of more than most items. */
+void check_items_max(struct field_errors *e, const char *path, const struct obj *list, size_t most);
 void check_forbidden(struct field_errors *e, const char *path, const char *why);
 
 /* All that the rule says against a text. */

@@ -3,6 +3,7 @@
 
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/limit_range.h"
+#include "alm/apiserver/kinds/pod_amount.h"
 #include "alm/obj/quantity.h"
 
 enum value { MIN, MAX, DEFAULT, REQUEST, RATIO, VALUES };
@@ -71,6 +72,14 @@ static void check_limit(struct limit *l, const struct obj *item)
 	no_more(l, MIN, DEFAULT, DEFAULT, MIN, "min", "default");
 	no_more(l, DEFAULT, MAX, DEFAULT, MAX, "default", "max");
 	check_ratio(l);
+	if (!resource_is_shared(l->name) && l->text[DEFAULT] && l->text[REQUEST] &&
+	    l->q[DEFAULT].nanos != l->q[REQUEST].nanos)
+		field_errors_add(
+			l->e, FIELD_INVALID,
+			arena_fmt(l->e->arena, "%s.%s[%s]", l->path, fields[REQUEST], l->name),
+			"Invalid value: \"%s\": default value %s must equal to "
+			"defaultRequest value %s in %s",
+			l->text[REQUEST], l->text[DEFAULT], l->text[REQUEST], l->name);
 }
 
 /* Has one of the fields before this one the resource, too? */

@@ -1,5 +1,7 @@
 #include "alm/apiserver/kinds/pod_amount.h"
 
+#include <string.h>
+
 struct amount amount_in(const struct obj *resources, const char *list, const char *name)
 {
 	struct amount a = {0};
@@ -89,4 +91,10 @@ const char *pod_quality(const struct obj *pod)
 		       request->q.nanos == limit->q.nanos;
 	}
 	return !any ? "BestEffort" : q.limits_all && same ? "Guaranteed" : "Burstable";
+}
+
+bool resource_is_shared(const char *name)
+{
+	return (!strchr(name, '/') || strstr(name, "kubernetes.io/")) &&
+	       !cstr_has_prefix(name, "hugepages-");
 }

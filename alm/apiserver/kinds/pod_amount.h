@@ -20,4 +20,7 @@ struct amount amount_of_pod(const struct obj *pod, const char *list, const char 
 /* status.qosClass of a Pod with its defaults. */
 const char *pod_quality(const struct obj *pod);
 
+/* Can more of it be promised than there is? cpu, memory and their like; neither huge pages nor what others than Kubernetes count. */
+bool resource_is_shared(const char *name);
+
 #endif

@@ -7,7 +7,9 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/obj/quantity.h"
 
-#define CLAIMS_SHOWN 64
+#define CLAIMS_SHOWN      64
+#define RESTART_RULES_MAX 20
+#define EXIT_CODES_MAX    255
 
 static const char printable[] =
 	"a valid environment variable name must consist only of printable ASCII characters other "
@@ -19,15 +21,6 @@ static bool is_printable(const char *name)
 		if (*p < ' ' || *p > '~' || *p == '=')
 			return false;
 	return true;
-}
-
-static void check_one_of_or_empty(struct field_errors *e, const char *path, const char *is,
-				  const char *const *all)
-{
-	if (*is)
-		field_errors_one_of(e, path, is, all);
-	else
-		check_required(e, path, NULL);
 }
 
 void pod_check_steps(struct field_errors *e, const char *path, const char *text)
@@ -85,95 +78,14 @@ static void check_file_volume(struct field_errors *e, const char *path, const st
 	check_said_since(e, from, ref);
 }
 
-static void check_field_ref(struct field_errors *e, const char *path, const struct obj *ref)
-{
-	const char *version = check_text(ref, "apiVersion"), *field = check_text(ref, "fieldPath");
-	if (!*field)
-		check_required(e, check_below(e, path, "fieldPath"), NULL);
-	else if (*version && strcmp(version, "v1") != 0)
-		check_invalid_text(e, check_below(e, path, "fieldPath"), field,
-				   arena_fmt(e->arena,
-					     "error converting fieldPath: unsupported pod version: "
-					     "%s",
-					     version));
-	else if (!cstr_has_prefix(field, "metadata.") && !cstr_has_prefix(field, "spec.") &&
-		 !cstr_has_prefix(field, "status."))
-		check_invalid_text(e, check_below(e, path, "fieldPath"), field,
-				   arena_fmt(e->arena,
-					     "error converting fieldPath: field label not "
-					     "supported: %s",
-					     field));
-}
-
-/* In which parts it is told. */
-static void check_divisor(struct field_errors *e, const char *path, const struct obj *ref)
-{
-	static const char *const of_cpu[] = {"1m", "1", NULL};
-	static const char *const of_bytes[] = {"1",   "1k",  "1M",  "1G",  "1T",  "1P",  "1E",
-					       "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei", NULL};
-	static const char all[] = "1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei";
-	static const struct {
-		const char *name, *called;
-	} parts[] = {{"cpu", "cpu resource"},
-		     {"memory", "memory resource"},
-		     {"ephemeral-storage", "local ephemeral storage resource"},
-		     {"hugepages-", "hugepages resource"}};
-	const char *is = check_text(ref, "resource"), *dot = strchr(is, '.');
-	const char *divisor = check_text(ref, "divisor");
-	struct quantity q;
-	if (!dot || !quantity_read(str_of(divisor), &q) || q.nanos == 0)
-		return;
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		bool huge = i == ARRAY_LEN(parts) - 1;
-		if (huge ? !cstr_has_prefix(dot + 1, parts[i].name)
-			 : strcmp(dot + 1, parts[i].name) != 0)
-			continue;
-		if (!cstr_in(divisor, i ? of_bytes : of_cpu))
-			check_invalid_text(e, check_below(e, path, "divisor"), is,
-					   arena_fmt(e->arena,
-						     "only divisor's values %s are supported with "
-						     "the %s",
-						     i ? all : "1m and 1", parts[i].called));
-	}
-}
-
-static void check_resource_ref(struct field_errors *e, const char *path, const struct obj *ref)
-{
-	static const char *const known[] = {"limits.cpu",
-					    "limits.ephemeral-storage",
-					    "limits.memory",
-					    "requests.cpu",
-					    "requests.ephemeral-storage",
-					    "requests.memory",
-					    NULL};
-	const char *is = check_text(ref, "resource");
-	if (!cstr_has_prefix(is, "limits.hugepages-") &&
-	    !cstr_has_prefix(is, "requests.hugepages-"))
-		check_one_of_or_empty(e, check_below(e, path, "resource"), is, known);
-	check_divisor(e, path, ref);
-}
-
-void pod_check_file_ref(struct field_errors *e, const char *path, const struct obj *file)
-{
-	const struct obj *field = obj_get(file, "fieldRef");
-	const struct obj *resource = obj_get(file, "resourceFieldRef");
-	const char *at = check_below(e, path, "resourceFieldRef");
-	if (field)
-		check_field_ref(e, check_below(e, path, "fieldRef"), field);
-	else if (resource && check_is_empty(resource, "containerName"))
-		check_required(e, check_below(e, at, "containerName"), NULL);
-	else if (resource)
-		check_resource_ref(e, at, resource);
-}
-
 static void check_value_from(struct field_errors *e, const char *path, const struct obj *from,
 			     bool has_value)
 {
 	static const struct {
 		const char *field;
 		void (*check)(struct field_errors *e, const char *path, const struct obj *ref);
-	} refs[] = {{"fieldRef", check_field_ref},
-		    {"resourceFieldRef", check_resource_ref},
+	} refs[] = {{"fieldRef", pod_check_field_ref},
+		    {"resourceFieldRef", pod_check_resource_ref},
 		    {"configMapKeyRef", check_key_ref},
 		    {"secretKeyRef", check_key_ref},
 		    {"fileKeyRef", check_file_ref}};
@@ -283,7 +195,8 @@ static void check_rules(struct field_errors *e, const char *path, const struct o
 {
 	static const char *const actions[] = {"Restart", "RestartAllContainers", NULL};
 	static const char *const operators[] = {"In", "NotIn", NULL};
-	for (size_t i = 0; i < obj_len(list); i++) {
+	check_items_max(e, path, list, RESTART_RULES_MAX);
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
 		const struct obj *rule = obj_at(list, i), *codes = obj_get(rule, "exitCodes");
 		const char *at = check_at(e, path, i), *in = check_below(e, at, "exitCodes");
 		field_errors_one_of(e, check_below(e, at, "action"), check_text(rule, "action"),
@@ -293,6 +206,8 @@ static void check_rules(struct field_errors *e, const char *path, const struct o
 		else
 			field_errors_one_of(e, check_below(e, in, "operator"),
 					    check_text(codes, "operator"), operators);
+		check_items_max(e, check_below(e, in, "values"), obj_get(codes, "values"),
+				EXIT_CODES_MAX);
 	}
 }
 

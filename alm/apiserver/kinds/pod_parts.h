@@ -14,6 +14,9 @@ void pod_check_one_source(struct field_errors *e, const char *path, const char *
 /* What a source of that name has on a network or of a driver; others have nothing. */
 void pod_check_driver(struct field_errors *e, const char *path, const char *source,
 		      const struct obj *o);
+/* What an environment reads of the Pod, or of what a container asks for. */
+void pod_check_field_ref(struct field_errors *e, const char *path, const struct obj *ref);
+void pod_check_resource_ref(struct field_errors *e, const char *path, const struct obj *ref);
 /* Of a path, that it does not go back. */
 void pod_check_steps(struct field_errors *e, const char *path, const char *text);
 /* Of a path below something, that it stays there. */

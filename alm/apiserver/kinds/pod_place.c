@@ -46,6 +46,28 @@ static void check_label_keys(struct field_errors *e, const char *path, const str
 	}
 }
 
+/* By then the selector has what comes of the keys (admit_places.c): what it had of them itself is one too many. */
+static void check_keys_once(struct field_errors *e, const char *path, const struct obj *o)
+{
+	const struct obj *keys = obj_get(o, "matchLabelKeys"),
+			 *selector = obj_get(o, "labelSelector");
+	const struct obj *list = obj_get(selector, "matchExpressions");
+	CLEANUP(map_freep) struct map *places = map_new(NULL);
+	CLEANUP(map_freep) struct map *seen = map_new(NULL);
+	for (size_t i = 0; i < obj_len(keys); i++)
+		if (obj_as_string(obj_at(keys, i)))
+			map_set_number(places, obj_as_string(obj_at(keys, i)), i + 1);
+	OBJ_EACH (it, obj_get(selector, "matchLabels"))
+		(void)check_again(seen, it.key);
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
+		const char *key = check_text(obj_at(list, i), "key");
+		size_t place = (size_t)map_number(places, key);
+		if (check_again(seen, key) && place)
+			check_invalid_text(e, check_at(e, path, place - 1), key, /* sic */
+					   "exists in both matchLabelKeys and labelSelector");
+	}
+}
+
 /* Both those that match and those that do not. */
 static void check_both_keys(struct field_errors *e, const char *path, const struct obj *o)
 {
@@ -54,6 +76,7 @@ static void check_both_keys(struct field_errors *e, const char *path, const stru
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
 	check_label_keys(e, path, o, "matchLabelKeys");
 	check_label_keys(e, path, o, "mismatchLabelKeys");
+	check_keys_once(e, path, o);
 	for (size_t i = 0; i < obj_len(others); i++)
 		if (obj_as_string(obj_at(others, i)))
 			(void)check_again(seen, obj_as_string(obj_at(others, i)));
@@ -157,6 +180,7 @@ static void check_constraint(struct field_errors *e, const char *path, const str
 			field_errors_one_of(e, check_below(e, path, policies[i]),
 					    check_text(o, policies[i]), honors);
 	check_label_keys(e, path, o, "matchLabelKeys");
+	check_keys_once(e, path, o);
 	check_label_selector(e, check_below(e, path, "labelSelector"), obj_get(o, "labelSelector"));
 }
 

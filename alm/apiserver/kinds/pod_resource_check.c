@@ -7,6 +7,8 @@
 #include "alm/obj/gvk.h"
 #include "alm/obj/quantity.h"
 
+#define HUGE "hugepages-"
+
 /* Is it counted one by one? */
 static bool is_counted(const char *name)
 {
@@ -60,8 +62,7 @@ static void check_request(struct field_errors *e, const char *path, const struct
 {
 	struct quantity request, limit;
 	const char *text = obj_as_string(v), *most = obj_as_string(obj_get(limits, name));
-	bool part = (!strchr(name, '/') || strstr(name, "kubernetes.io/")) &&
-		    !cstr_has_prefix(name, "hugepages-");
+	bool part = resource_is_shared(name);
 	if (text && !most && !part) {
 		check_required(e, check_below(e, path, "limits"),
 			       "Limit must be set for non overcommitable resources");
@@ -76,6 +77,37 @@ static void check_request(struct field_errors *e, const char *path, const struct
 			 part ? "less than or equal" : "equal", name, most);
 }
 
+/* Whole pages of the size that its name has. */
+static void check_pages(struct field_errors *e, const char *path, const char *name,
+			const struct obj *v)
+{
+	struct quantity page, q;
+	const char *text = obj_as_string(v);
+	if (!cstr_has_prefix(name, HUGE) || !text || !quantity_read(str_of(text), &q))
+		return;
+	if (quantity_read(str_of(name + strlen(HUGE)), &page) && page.nanos > 0 &&
+	    page.nanos % 1000000000 == 0 && q.nanos % page.nanos == 0)
+		return;
+	check_invalid_text(
+		e, path, text,
+		arena_fmt(e->arena, "%s is not positive integer multiple of %s", text, name));
+	check_said_of(e, v);
+}
+
+/* Pages alone are nothing to run in. */
+static bool has_pages_alone(const struct obj *resources)
+{
+	static const char *const lists[] = {"limits", "requests"};
+	bool pages = false;
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		OBJ_EACH (it, obj_get(resources, lists[i])) {
+			if (strcmp(it.key, "cpu") == 0 || strcmp(it.key, "memory") == 0)
+				return false;
+			pages = pages || cstr_has_prefix(it.key, HUGE);
+		}
+	return pages;
+}
+
 void pod_check_resources(struct field_errors *e, const char *path, const struct obj *resources,
 			 const struct obj *claims, bool pod)
 {
@@ -88,7 +120,12 @@ void pod_check_resources(struct field_errors *e, const char *path, const struct 
 			check_quantity(e, at, it.key, it.value);
 			if (i > 0)
 				check_request(e, path, limits, it.key, it.value);
+			check_pages(e, at, it.key, it.value);
 		}
+	if (has_pages_alone(resources)) {
+		check_forbidden(e, path, "HugePages require cpu or memory");
+		check_said_of(e, resources);
+	}
 	pod_check_claim_names(e, check_below(e, path, "claims"), obj_get(resources, "claims"),
 			      claims);
 }

@@ -7,6 +7,8 @@
 
 #include "alm/apiserver/kinds/field_check.h"
 
+#define TENANT_BYTES_MAX 64
+
 /* RFC 3720, 3.2.6.3, as Kubernetes reads it. */
 static bool is_iscsi_name(const char *name)
 {
@@ -92,6 +94,9 @@ static void check_quobyte(struct field_errors *e, const char *path, const struct
 	while (*registry && !field_errors_full(e) && str_next(&rest, ',', &pair))
 		if (!is_host_port(pair))
 			check_invalid_text(e, at, registry, why);
+	if (strlen(check_text(o, "tenant")) > TENANT_BYTES_MAX)
+		check_required(e, check_below(e, path, "tenant"), /* sic */
+			       "must be a UUID and may not exceed a length of 64 characters");
 	if (check_is_empty(o, "volume"))
 		check_required(e, check_below(e, path, "volume"), NULL);
 }

@@ -1,12 +1,19 @@
 /* services_traffic: see services_traffic.h; the texts are a real 1.36's. */
 #include "alm/apiserver/kinds/services_traffic.h"
 
+#include <string.h>
+
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/services.h"
+#include "alm/obj/meta.h"
 
 #define RANGE_TEXT           "must be between 1 and 65535, inclusive"
 #define AFFINITY_SECONDS_MAX 86400
+#define ONLY_BALANCED        "may only be used when `type` is 'LoadBalancer'"
+#define RANGES_NOTE          "service.beta.kubernetes.io/load-balancer-source-ranges"
+#define MODE_NOTE            "service.kubernetes.io/topology-mode"
+#define HINTS_NOTE           "service.kubernetes.io/topology-aware-hints"
 
 static void check_supported(struct field_errors *e, const char *path, const char *value,
 			    const char *const *all)
@@ -34,21 +41,52 @@ static bool is_balancer(const struct obj *spec)
 	return cstr_eq(obj_str(spec, "type"), "LoadBalancer");
 }
 
+static void check_range(struct field_errors *e, const char *path, struct str text)
+{
+	text = str_trim(text);
+	check_cidr(e, path, arena_strndup(e->arena, text.ptr, text.len), false);
+}
+
+/* As it was said before there was a field for it. */
+static void check_range_note(struct field_errors *e, const struct obj *o, const struct obj *before,
+			     bool balances)
+{
+	const char *is = meta_annotation(o, RANGES_NOTE);
+	const char *path = "metadata.annotations[" RANGES_NOTE "]";
+	struct str rest = str_trim(str_of(is ? is : "")), one;
+	if (!is)
+		return;
+	if (!balances)
+		check_forbidden(e, path, ONLY_BALANCED);
+	if (before && cstr_eq(meta_annotation(before, RANGES_NOTE), is))
+		return;
+	while (rest.ptr && rest.len && !field_errors_full(e) && str_next(&rest, ',', &one))
+		check_range(e, path, one);
+}
+
+void services_check_notes(struct field_errors *e, const struct obj *o)
+{
+	const char *mode = meta_annotation(o, MODE_NOTE), *hints = meta_annotation(o, HINTS_NOTE);
+	if (!mode || !hints || strcmp(mode, hints) == 0)
+		return;
+	check_invalid_text(e, "metadata.annotations[" MODE_NOTE "]", mode,
+			   "must match annotations[" HINTS_NOTE "] when both are specified");
+}
+
 void services_check_balancer(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
 	const struct obj *spec = obj_get(o, "spec");
-	static const char only[] = "may only be used when `type` is 'LoadBalancer'";
+	static const char only[] = ONLY_BALANCED;
 	static const char ranges[] = "spec.LoadBalancerSourceRanges"; /* sic */
 	bool balances = cstr_eq(obj_str(spec, "type"), "LoadBalancer");
 	const struct obj *list = new_field(o, before, "loadBalancerSourceRanges");
 	bool balanced = cstr_eq(obj_str(before, "spec.type"), "LoadBalancer");
 	if (obj_len(obj_get(spec, "loadBalancerSourceRanges")) && !balances && (list || balanced))
 		check_forbidden(e, ranges, only);
-	for (size_t i = 0; i < obj_len(list); i++) {
-		struct str text = str_trim(obj_as_str(obj_at(list, i)));
-		check_cidr(e, check_at(e, ranges, i), arena_strndup(e->arena, text.ptr, text.len),
-			   false);
-	}
+	for (size_t i = 0; i < obj_len(list); i++)
+		check_range(e, check_at(e, ranges, i), obj_as_str(obj_at(list, i)));
+	if (!obj_len(obj_get(spec, "loadBalancerSourceRanges")))
+		check_range_note(e, o, before, balances);
 	if (!balances && new_field(o, before, "allocateLoadBalancerNodePorts"))
 		check_forbidden(e, "spec.allocateLoadBalancerNodePorts", only);
 }
