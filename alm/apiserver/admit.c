@@ -371,6 +371,7 @@ static const struct {
 	{"", "replicationcontrollers", NULL, admit_template_late, NULL},
 	{"batch", "cronjobs", NULL, admit_cron_late, admit_cron_validate},
 	{"", "podtemplates", NULL, admit_pod_template_late, NULL},
+	{"networking.k8s.io", "ingresses", NULL, NULL, admit_ingress_validate},
 	{"batch", "jobs", admit_job_default, admit_job_late, admit_job_validate},
 	{"resource.k8s.io", "resourceclaims", NULL, NULL, admit_device_validate},
 	{"resource.k8s.io", "resourceclaimtemplates", NULL, NULL, admit_device_validate},

@@ -9,7 +9,6 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/job_check.h"
 #include "alm/base/clock.h"
-#include "alm/io/zones.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/schema/api_same.h"
@@ -187,14 +186,15 @@ void admit_job_default(struct mutation *m)
 	m->has_labels_of_pods = true;
 }
 
+#define LABEL_BYTES_MAX 63
+
 /* A Job finds its Pods by its uid, and these labels are theirs and, if it has none, its own. */
 void admit_job_late(struct mutation *m)
 {
 	struct obj *o = m->after;
 	const char *uid = meta_uid(o);
 	admit_template_late(m);
-	if (m->head || !m->name || strlen(m->name) > 63 || !uid ||
-	    obj_flag(o, "spec.manualSelector", false))
+	if (m->head || !m->name || !uid || obj_flag(o, "spec.manualSelector", false))
 		return;
 	if (!obj_path(o, "spec.template.metadata"))
 		obj_set_path(o, "spec.template.metadata", obj_map());
@@ -211,7 +211,8 @@ void admit_job_late(struct mutation *m)
 	for (size_t i = 0; i < ARRAY_LEN(labels); i++)
 		if (!obj_has(obj_path(template, "metadata.labels"), labels[i].key))
 			meta_set_label(template, labels[i].key, labels[i].value);
-	if (!has_own)
+	/* there they become its own when it is read, so a name that is too long is told once */
+	if (!has_own && (m->has_labels_of_pods || strlen(m->name) <= LABEL_BYTES_MAX))
 		obj_set_path(o, "metadata.labels", obj_copy(obj_path(template, "metadata.labels")));
 	struct obj *match = obj_copy_map(obj_path(o, "spec.selector.matchLabels"));
 	if (!obj_has(match, labels[0].key))
@@ -445,34 +446,6 @@ void admit_request_late(struct mutation *m)
 }
 
 /* --- what only the server can judge --- */
-
-static bool has_zone(const char *name)
-{
-	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 20);
-	struct str bytes;
-	return zones_read(NULL, a, str_of(name), &bytes) == 0 ||
-	       zones_read(NULL, a, STR("UTC"), &bytes) < 0; /* nothing to judge by */
-}
-
-void admit_cron_validate(struct mutation *m, struct field_errors *e)
-{
-	static const char at[] = "spec.timeZone";
-	const char *is = obj_str(m->after, at), *was = obj_str(m->before, at);
-	size_t from = e->n, to = e->n;
-	if (!is || m->is_status || cstr_eq(is, was))
-		return;
-	if (!*is)
-		check_invalid_text(e, at, is, "timeZone must be nil or non-empty string");
-	else if (!has_zone(is))
-		check_invalid_text(e, at, is, arena_fmt(e->arena, "unknown time zone %s", is));
-	/* told in front of what follows it */
-	while (to > 0 && cstr_has_prefix(e->items[to - 1].path, "spec.") &&
-	       !cstr_has_prefix(e->items[to - 1].path, "spec.schedule") &&
-	       !cstr_has_prefix(e->items[to - 1].path, "spec.startingDeadlineSeconds"))
-		to--;
-	if (from < e->n)
-		field_errors_swap(e, to, from, from + 1);
-}
 
 void admit_device_validate(struct mutation *m, struct field_errors *e)
 {

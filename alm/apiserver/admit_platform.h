@@ -35,17 +35,22 @@ void admit_template_late(struct mutation *m);
 void admit_stateful_late(struct mutation *m);
 
 /* What only the server can judge: is there a zone of that name, may devices be asked for in this namespace? */
-void admit_cron_validate(struct mutation *m, struct field_errors *e);
 void admit_device_validate(struct mutation *m, struct field_errors *e);
 
 /* Of a Pod that its node leaves in time (DefaultTolerationSeconds); of others nothing. Before webhooks are asked. */
 void admit_tolerations(struct mutation *m);
 
+/* --- admit_new.c: what more than the object is needed for --- */
+void admit_cron_validate(struct mutation *m, struct field_errors *e);
+void admit_ingress_validate(struct mutation *m, struct field_errors *e);
+
+/* --- admit_places.c: Pods among others --- */
+/* A new one's selectors of other Pods get what its own labels say of matchLabelKeys and mismatchLabelKeys (KEP-3633, KEP-3243). */
+void admit_places_late(struct mutation *m);
+
 /* --- admit_notes.c: what the annotations of a Pod mean --- */
 /* A new one's profiles of AppArmor get their fields. */
 void admit_notes_late(struct mutation *m);
-/* A new one's selectors of other Pods get what its own labels say of matchLabelKeys and mismatchLabelKeys (KEP-3633, KEP-3243). */
-void admit_places_late(struct mutation *m);
 void admit_notes_validate(struct mutation *m, struct field_errors *e);
 
 #endif

@@ -133,7 +133,7 @@ static void secret(struct field_errors *e, const struct obj *o)
 	};
 	const char *type = obj_str(o, "type");
 	const struct obj *data = obj_get(o, "data");
-	check_config_keys(e, o);
+	check_secret_data(e, data);
 	for (size_t i = 0; i < ARRAY_LEN(needs); i++) {
 		const struct obj *v = obj_get(data, needs[i].key);
 		bool there = v && (needs[i].may_be_empty || obj_as_str(v).len);

@@ -9,6 +9,7 @@
 
 #define USER_PRIORITY_MAX 1000000000
 #define CONTROLLER_MAX    250
+#define CONFIG_BYTES_MAX  (1 << 20)
 
 /* --- ingresses --- */
 
@@ -46,8 +47,7 @@ void check_ingress_class(struct field_errors *e, const struct obj *o)
 {
 	const char *controller = check_text(o, "spec.controller");
 	if (strlen(controller) > CONTROLLER_MAX)
-		field_errors_add(e, FIELD_TOO_LONG, "spec.controller",
-				 "Too long: may not be more than %d bytes", CONTROLLER_MAX);
+		check_too_long(e, "spec.controller", CONTROLLER_MAX);
 	check_domain_path(e, "spec.controller", controller);
 	check_parameters(e, o);
 }
@@ -213,6 +213,19 @@ static void check_keys(struct field_errors *e, const char *field, const struct o
 		check_config_key(e, arena_fmt(e->arena, "%s[%s]", field, it.key), it.key);
 }
 
+/* All values together, as they are decoded. */
+static size_t bytes_of(const struct obj *map, bool encoded)
+{
+	size_t n = 0;
+	OBJ_EACH (it, map) {
+		struct str s = obj_as_str(it.value);
+		bool one = s.len && s.ptr[s.len - 1] == '=',
+		     two = one && s.len > 1 && s.ptr[s.len - 2] == '=';
+		n += encoded ? s.len / 4 * 3 - (size_t)one - (size_t)two : s.len;
+	}
+	return n;
+}
+
 void check_config_keys(struct field_errors *e, const struct obj *o)
 {
 	const struct obj *data = obj_get(o, "data"), *binary = obj_get(o, "binaryData");
@@ -222,4 +235,13 @@ void check_config_keys(struct field_errors *e, const struct obj *o)
 			check_invalid_text(e, arena_fmt(e->arena, "data[%s]", it.key), it.key,
 					   "duplicate of key present in binaryData");
 	check_keys(e, "binaryData", binary);
+	if (bytes_of(data, false) + bytes_of(binary, true) > CONFIG_BYTES_MAX)
+		check_too_long(e, "[]", CONFIG_BYTES_MAX); /* sic: of the whole */
+}
+
+void check_secret_data(struct field_errors *e, const struct obj *data)
+{
+	check_keys(e, "data", data);
+	if (bytes_of(data, true) > CONFIG_BYTES_MAX)
+		check_too_long(e, "data", CONFIG_BYTES_MAX);
 }

@@ -10,8 +10,9 @@ void check_ingress_class(struct field_errors *e, const struct obj *o);
 void check_priority_class(struct field_errors *e, const struct obj *o);
 void check_revision(struct field_errors *e, const struct obj *o);
 void check_storage_class(struct field_errors *e, const struct obj *o);
-/* Both fields of a ConfigMap, data alone of a Secret. */
+/* The keys of a ConfigMap and its size, and those of the data of a Secret. */
 void check_config_keys(struct field_errors *e, const struct obj *o);
+void check_secret_data(struct field_errors *e, const struct obj *data);
 
 /* What an update may not change. */
 void ingress_class_kept(struct field_errors *e, const struct obj *o, const struct obj *before);

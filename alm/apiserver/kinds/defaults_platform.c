@@ -17,6 +17,11 @@ static const struct default_rule level_rules[] = {
 	{"lendablePercent", "0", NULL, NULL},
 	{0},
 };
+/* 0 is none. */
+static const struct {
+	const char *field;
+	int64_t value;
+} queuing[] = {{"handSize", 8}, {"queues", 64}, {"queueLengthLimit", 50}};
 static const struct default_rule volume_rules[] = {
 	{"spec.persistentVolumeReclaimPolicy", "\"Retain\"", NULL, NULL},
 	{"spec.volumeMode", "\"Filesystem\"", NULL, NULL},
@@ -132,11 +137,20 @@ static void set_devices(struct obj *spec)
 	}
 }
 
+static void set_limits(struct obj *limited)
+{
+	struct obj *queues = default_map(default_map(limited, "limitResponse"), "queuing");
+	defaults_apply(limited, level_rules);
+	for (size_t i = 0; i < ARRAY_LEN(queuing) && queues; i++)
+		if (obj_i64(queues, queuing[i].field, 0) == 0)
+			obj_set_int(queues, queuing[i].field, queuing[i].value);
+}
+
 static void set_level(struct obj *o)
 {
 	struct obj *spec = default_map(o, "spec");
 	if (cstr_eq(obj_str(spec, "type"), "Limited"))
-		defaults_apply(default_map(spec, "limited"), level_rules);
+		set_limits(default_map(spec, "limited"));
 }
 
 static void set_claim(struct obj *o)

@@ -113,6 +113,11 @@ void check_one_of_or_empty(struct field_errors *e, const char *path, const char 
 		check_required(e, path, NULL);
 }
 
+void check_too_long(struct field_errors *e, const char *path, int most)
+{
+	field_errors_add(e, FIELD_TOO_LONG, path, "Too long: may not be more than %d bytes", most);
+}
+
 void check_items_max(struct field_errors *e, const char *path, const struct obj *list, size_t most)
 {
 	if (obj_len(list) > most)
@@ -371,8 +376,7 @@ void check_driver_name(struct field_errors *e, const char *path, const char *nam
 	if (!*name)
 		check_required(e, path, NULL);
 	if (strlen(name) > DRIVER_NAME_MAX)
-		field_errors_add(e, FIELD_TOO_LONG, path, "Too long: may not be more than %d bytes",
-				 DRIVER_NAME_MAX);
+		check_too_long(e, path, DRIVER_NAME_MAX);
 	check_by_lower(e, path, NAME_DNS_SUBDOMAIN, name);
 }
 

@@ -85,8 +85,7 @@ static void check_completion(struct field_errors *e, const char *path, const str
 	if (by)
 		check_domain_path(e, check_below(e, path, "managedBy"), by);
 	if (by && strlen(by) > MANAGER_MAX)
-		field_errors_add(e, FIELD_TOO_LONG, check_below(e, path, "managedBy"),
-				 "Too long: may not be more than %d bytes", MANAGER_MAX);
+		check_too_long(e, check_below(e, path, "managedBy"), MANAGER_MAX);
 	if (obj_has(spec, "completionMode"))
 		field_errors_one_of(e, check_below(e, path, "completionMode"), mode, modes);
 	if (indexed)
@@ -205,17 +204,15 @@ void check_job(struct field_errors *e, const struct obj *o)
 	check_index_name(e, o);
 }
 
-static void check_schedule(struct field_errors *e, const char *schedule, bool has_zone)
+static void check_schedule(struct field_errors *e, const char *schedule)
 {
 	struct cron c;
 	struct error err = ERROR_INIT;
 	if (!*schedule)
 		check_required(e, "spec.schedule", NULL);
 	else if (strstr(schedule, "TZ"))
-		check_invalid_text(
-			e, "spec.schedule", schedule,
-			has_zone ? "cannot use both timeZone field and TZ or CRON_TZ in schedule"
-				 : "cannot use TZ or CRON_TZ in schedule, use timeZone field "
+		check_invalid_text(e, "spec.schedule", schedule,
+				   "cannot use TZ or CRON_TZ in schedule, use timeZone field "
 				   "instead");
 	else if (cron_parse(str_of(schedule), &c, &err) < 0)
 		check_invalid_text(e, "spec.schedule", schedule, err.msg);
@@ -228,7 +225,7 @@ void check_cron_job(struct field_errors *e, const struct obj *o)
 	static const char *const policies[] = {"Allow", "Forbid", "Replace", NULL};
 	const struct obj *spec = obj_path(o, "spec.jobTemplate.spec");
 	const char *policy = obj_str(o, "spec.concurrencyPolicy");
-	check_schedule(e, check_text(o, "spec.schedule"), obj_path(o, "spec.timeZone"));
+	check_schedule(e, check_text(o, "spec.schedule"));
 	check_at_least(e, "spec.startingDeadlineSeconds",
 		       obj_path(o, "spec.startingDeadlineSeconds"), 0);
 	size_t from = e->n;

@@ -222,8 +222,7 @@ static void check_success_rule(struct field_errors *e, const char *path, const s
 			       "at least one of succeededCount or succeededIndexes must be "
 			       "specified");
 	if (indexes && obj_as_str(indexes).len > INDEXES_BYTES)
-		field_errors_add(e, FIELD_TOO_LONG, at, "Too long: may not be more than %d bytes",
-				 INDEXES_BYTES);
+		check_too_long(e, at, INDEXES_BYTES);
 	if (indexes)
 		fault = job_indexes_fault(e, obj_as_string(indexes), completions, &total);
 	if (fault)

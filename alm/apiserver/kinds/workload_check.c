@@ -153,8 +153,15 @@ static void check_strategy(struct field_errors *e, const struct obj *s)
 
 static void check_deadline(struct field_errors *e, const struct obj *spec)
 {
+	static const char *const counts[] = {"minReadySeconds", "revisionHistoryLimit",
+					     "progressDeadlineSeconds"};
 	const struct obj *deadline = obj_get(spec, "progressDeadlineSeconds");
 	int64_t n = 0;
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+		size_t from = e->n;
+		check_at_least(e, check_below(e, "spec", counts[i]), obj_get(spec, counts[i]), 0);
+		check_said_since(e, from, obj_get(spec, counts[i]));
+	}
 	if (!obj_as_i64(deadline, &n) || n > obj_i64(spec, "minReadySeconds", 0))
 		return;
 	check_invalid(e, "spec.progressDeadlineSeconds", deadline,

@@ -45,6 +45,13 @@ static void test_differs__of_other_kinds(void **state)
 	replay("tests/golden/kube-api/differs_rest.jsonl", 100, NULL);
 }
 
+/* Each sentence of the validation of built-in kinds, aimed at (tests/fuzz/aimed.py). */
+static void test_differs__what_is_aimed_at(void **state)
+{
+	(void)state;
+	replay("tests/golden/kube-api/aimed.jsonl", 700, NULL);
+}
+
 /* What was stored before its schema was changed may stay as it is. */
 static void test_differs__a_stricter_schema(void **state)
 {
@@ -105,6 +112,7 @@ int main(void)
 		cmocka_unit_test(test_differs__of_workloads),
 		cmocka_unit_test(test_differs__of_rich_workloads),
 		cmocka_unit_test(test_differs__of_other_kinds),
+		cmocka_unit_test(test_differs__what_is_aimed_at),
 		cmocka_unit_test(test_differs__a_long_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
