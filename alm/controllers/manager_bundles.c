@@ -12,9 +12,6 @@
 #include "alm/render/live_input.h"
 #include "crds/marks.h"
 
-#define FAILING_PASSES 3                /* of an error that does not pass, in a row */
-#define FAILING_NS     (2 * NS_PER_MIN) /* of one that may */
-
 /* --- slots --- */
 
 static struct bundle_slot *slot_of_key(const struct bundles *b, const char *key)
@@ -74,23 +71,11 @@ static void side_record(void *arg, const char *key, const struct obj *record)
 }
 
 /* What the server says to a write is in the record. What it says to a read is seen here alone. */
-static void side_passed(void *arg, const char *key, const struct error *err)
+static void side_passed(void *arg, const char *key, bool half, const struct error *err)
 {
 	struct bundle_slot *s = slot_of_key(arg, key);
-	if (!s)
-		return;
-	int64_t now = loop_mono(s->b->m->c.loop);
-	if (!err) {
-		s->failing = 0;
-		return;
-	}
-	if (!s->failing++)
-		s->failing_since_ns = now;
-	bool stays = error_retry(err->code) == RETRY_NEVER || err->code == E_FORBIDDEN ||
-		     err->code == E_UNAUTHORIZED;
-	if (!(stays && s->failing >= FAILING_PASSES) && now - s->failing_since_ns < FAILING_NS)
-		return;
-	if (s->record && !unit_record_is_open(s->record))
+	if (!s || !unit_failing_pass(&s->failing, loop_mono(s->b->m->c.loop), half, err) ||
+	    (s->record && !unit_record_is_open(s->record)))
 		return;
 	struct obj *record = s->record ? obj_copy(s->record) : obj_map();
 	obj_set_int(record, "attempt", s->job.attempt);
@@ -98,7 +83,7 @@ static void side_passed(void *arg, const char *key, const struct error *err)
 	obj_set_str(record, "reason", err->code == E_FORBIDDEN ? "Forbidden" : "ServerRefused");
 	obj_set_str(record, "message", err->msg);
 	obj_set_bool(record, "refused", true);
-	s->failing = 0;
+	s->failing = (struct unit_failing){0};
 	put_record(s, record);
 }
 
@@ -199,7 +184,7 @@ static void set_job(struct bundle_slot *s, const struct obj *bundle, const struc
 	(void)bundle_slot_steer(s, bundle);
 	obj_unref(STEAL(s->record));
 	s->job.record = NULL;
-	s->failing = 0;
+	s->failing = (struct unit_failing){0};
 }
 
 /* bundle NULL: it is gone. */

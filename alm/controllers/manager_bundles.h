@@ -12,6 +12,7 @@
 #include "alm/controllers/fleet/bundle_side.h"
 #include "alm/controllers/fleet/bundle_spec.h"
 #include "alm/controllers/manager_internal.h"
+#include "alm/controllers/unit/unit_failing.h"
 #include "alm/render/live_input.h"
 #include "alm/unit/unit_make.h"
 
@@ -61,8 +62,9 @@ struct bundle_slot {
 	char job_rest[SHA256_HEX]; /* bundle_steer_rest() of the spec that it is run by */
 	char job_since
 		[CLOCK_TEXT_MAX]; /* when its rollout began (bundle_steer.h); "": nothing is run */
-	int64_t job_generation, ended_ns, failing_since_ns;
-	unsigned failures, failing;
+	int64_t job_generation, ended_ns;
+	unsigned failures;
+	struct unit_failing failing;
 	char *asked, *asked_read; /* bundle_side.h */
 	bool asks;                /* the reading is one that was asked for */
 	bool fetched;             /* the last reading that ended had a commit */

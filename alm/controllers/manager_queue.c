@@ -266,7 +266,7 @@ static void pass_done(void *arg, const char *controller, const char *key, enum r
 	assert(w);
 	note_catalog_pass(m, controller, key);
 	if (m->c.units)
-		m->c.units->passed(m->c.units->arg, key, err);
+		m->c.units->passed(m->c.units->arg, key, result != RUN_UNCHANGED, err);
 	if (err && error_retry(err->code) != RETRY_NOW)
 		log_warn("pass failed", "controller", controller, "key", key, "error", err->msg);
 	if (err) {

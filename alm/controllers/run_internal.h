@@ -10,6 +10,7 @@
 #include "alm/base/map.h"
 #include "alm/client/discovery.h"
 #include "alm/controllers/run.h"
+#include "alm/controllers/unit/unit_failing.h"
 
 #define RUN_INSTANCE_MAX 63 /* it is a label */
 
@@ -26,10 +27,9 @@ struct run_unit {
 	struct timer end;
 	struct timer retry; /* of a watched object whose attempt failed */
 	unsigned failed;    /* attempts in a row */
-	unsigned failures;  /* reconciles in a row */
 	unsigned tries;     /* of this unit that were rolled back, in a row */
 	int64_t back_ns;    /* when the last one was */
-	int64_t failing_since_ns;
+	struct unit_failing failing;
 	bool rendering, ended; /* ended: this attempt; at first, too */
 	bool adrift; /* the Lease was lost while it was rendered: it goes when that is over */
 	bool again;  /* it changed while an attempt was rendered */

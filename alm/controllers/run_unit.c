@@ -9,9 +9,7 @@
 #include "alm/obj/meta.h"
 
 #define UNIT_BYTES_MAX ((size_t)512 << 20)
-#define FAILING_PASSES 3                /* of an error that does not pass, in a row */
-#define FAILING_NS     (2 * NS_PER_MIN) /* of one that may */
-#define AGAIN_MIN_NS   NS_PER_MIN       /* what was rolled back is tried again */
+#define AGAIN_MIN_NS   NS_PER_MIN /* what was rolled back is tried again */
 #define AGAIN_MAX_NS   NS_PER_HOUR
 
 static void digest(void *arg, const struct obj *o, char out[SHA256_HEX])
@@ -217,7 +215,7 @@ void run_unit_begin(struct run_unit *u)
 	loop_disarm(r->c.loop, &u->retry);
 	u->again = u->ended = false;
 	u->err = ERROR_INIT;
-	u->failures = 0;
+	u->failing = (struct unit_failing){0};
 	u->rendering = true;
 	u->job.deleting = r->c.watch && (!u->main || meta_is_deleting(u->main));
 	u->call = (struct run_render){.a = arena_new(UNIT_BYTES_MAX),
@@ -293,22 +291,11 @@ static void side_record(void *arg, const char *key, const struct obj *record)
 }
 
 /* What the server says to a write is in the record. What it says to a read is seen here alone. */
-static void side_passed(void *arg, const char *key, const struct error *err)
+static void side_passed(void *arg, const char *key, bool half, const struct error *err)
 {
 	const struct run *r = arg;
 	struct run_unit *u = map_get(r->units, key);
-	int64_t now = loop_mono(r->c.loop);
-	if (!u || u->rendering)
-		return;
-	if (!err) {
-		u->failures = 0;
-		return;
-	}
-	if (!u->failures++)
-		u->failing_since_ns = now;
-	bool stays = error_retry(err->code) == RETRY_NEVER || err->code == E_FORBIDDEN ||
-		     err->code == E_UNAUTHORIZED;
-	if ((stays && u->failures >= FAILING_PASSES) || now - u->failing_since_ns >= FAILING_NS)
+	if (u && !u->rendering && unit_failing_pass(&u->failing, loop_mono(r->c.loop), half, err))
 		attempt_ended(u, err);
 }
 

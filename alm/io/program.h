@@ -31,7 +31,7 @@
  * holds no secrets. A launcher that was killed is forked again, which after process_confine() runs
  * nothing any more: E_NOTALLOWED says so.
  *
- * Backends: programs_process_new() and tests/sim/program_sim.c.
+ * Backends: programs_process_new() and tests/lib/program_fake.c.
  */
 #ifndef ALM_IO_PROGRAM_H
 #define ALM_IO_PROGRAM_H

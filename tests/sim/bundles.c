@@ -10,7 +10,7 @@
 /* --- what is deleted --- */
 
 /* A file says so by its name. */
-static bool has(const struct git_sim_commit *c, const char *name, struct arena *a)
+static bool has(const struct git_table_commit *c, const char *name, struct arena *a)
 {
 	const char *file = arena_fmt(a, "%s.yaml", name);
 	for (size_t i = 0; c->files[i]; i += 2)
@@ -23,7 +23,7 @@ static bool has(const struct git_sim_commit *c, const char *name, struct arena *
 static bool may_go(const struct world *w, const struct obj *bundle, const char *name,
 		   struct arena *a)
 {
-	const struct git_sim_commit *c = w->scenario->commits;
+	const struct git_table_commit *c = w->scenario->commits;
 	size_t from = git_sim_find(w, obj_str(bundle, "status.commit"));
 	for (size_t n = from ? from : 1; n <= git_sim_pushed(w); n++)
 		if (!has(&c[n - 1], name, a))
@@ -75,8 +75,8 @@ static int are_recorded(struct world *w, struct error *err)
 	if (db_prepare(log, first, &s, err) < 0)
 		return error_wrap(err, "commits");
 	for (size_t n = 1; n <= git_sim_pushed(w); n++) {
-		char oid[GIT_SIM_OID];
-		git_sim_oid(n, oid);
+		char oid[GIT_TABLE_OID];
+		git_table_oid(n, oid);
 		stmt_bind_cstr(s, 1, oid);
 		int64_t seq = stmt_step(s, err) > 0 ? stmt_int(s, 0) : 0;
 		stmt_reset(s);

@@ -22,7 +22,7 @@ struct operators {
 	struct client *client;
 	struct source_files files;
 	struct sandbox *sandbox;
-	struct program_sim_row rows[4];
+	struct program_fake_row rows[4];
 	struct programs *programs; /* NULL: the scenario has no repository */
 	struct db *db;             /* NULL: the server's */
 	struct audit *audit;
@@ -94,9 +94,9 @@ static int info(void *arg, const char *path, struct file_info *ret, struct error
 
 static void add_git(struct operators *o)
 {
-	const struct program_sim_row rows[] = {{"git", git_sim, o->w},
-					       {"rm", git_sim_nothing, NULL},
-					       {"mv", git_sim_nothing, NULL}};
+	const struct program_fake_row rows[] = {{"git", git_sim, o->w},
+						{"rm", git_table_nothing, NULL},
+						{"mv", git_table_nothing, NULL}};
 	memcpy(o->rows, rows, sizeof(rows));
 	o->files.info = info;
 	o->programs = programs_sim_new(o->loop, &o->w->faults, o->rows);

@@ -34,7 +34,7 @@ TREE(stuck, FIRST, "stuck.yaml", STUCK);
 QUICK(X)
 #undef X
 
-static const struct git_sim_commit commits[] = {
+static const struct git_table_commit commits[] = {
 	{"first", first},
 	{"second", second},
 	{"broken", broken},

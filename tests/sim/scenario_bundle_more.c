@@ -20,7 +20,7 @@
 TREE(one, "a.yaml", CM("a", "1"), "b.yaml", CM("b", "1"));
 TREE(declared, "a.yaml", CM("a", "1"), "stray-d.yaml", CM("stray-d", "1"));
 
-static const struct git_sim_commit sweep_commits[] = {{"one", one}, {"declared", declared}, {0}};
+static const struct git_table_commit sweep_commits[] = {{"one", one}, {"declared", declared}, {0}};
 
 static const struct user_action sweep_actions[] = {
 	PUSH(0, "1"),
@@ -125,7 +125,7 @@ TREE(unknown, "web.yaml", POD("4", ""), "cm.yaml", CM("cm", "4"));
 TREE(lasting, "web.yaml", POD("5", ""), "cm.yaml", CM("cm", "5"));
 TREE(without, "cm.yaml", CM("cm", "6"));
 
-static const struct git_sim_commit canary_commits[] = {
+static const struct git_table_commit canary_commits[] = {
 	{"good", good},    {"better", better},   {"bad", bad}, {"unknown", unknown},
 	{"long", lasting}, {"without", without}, {0}};
 

@@ -19,7 +19,7 @@
 #define KEPT     64
 
 TREE(tree, "a.yaml", CM("a", "1"), "b.yaml", CM("b", "1"), "c.yaml", CM("c", "1"));
-static const struct git_sim_commit commits[] = {{"tree", tree}, {0}};
+static const struct git_table_commit commits[] = {{"tree", tree}, {0}};
 
 /* What the other one does to an object that is as the branch wants it. */
 static const struct habit {

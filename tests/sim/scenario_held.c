@@ -18,9 +18,9 @@ TREE(broken, "a.yaml", "{");
 TREE(held, "a.yaml", CM("a", "3"));
 TREE(last, "a.yaml", CM("a", "4"), "b.yaml", CM("b", "4"), "x.yaml", CM("x", "4"));
 
-static const struct git_sim_commit commits[] = {{"first", first},   {"blocked", blocked},
-						{"broken", broken}, {"held", held},
-						{"last", last},     {0}};
+static const struct git_table_commit commits[] = {{"first", first},   {"blocked", blocked},
+						  {"broken", broken}, {"held", held},
+						  {"last", last},     {0}};
 
 /* What a process that began since does not know it cannot put back: it says so. */
 static void wait_for(struct world *w, bool kept)

@@ -58,8 +58,8 @@ TREE(soft, REST("4"), OLD, "job.yaml", JOB("2"), "soft.yaml", POD("soft", "4", F
 TREE(last, REST("5"), OLD, "job.yaml", JOB("5"), "soft.yaml", POD("soft", "5", ""), "web.yaml",
      POD("web", "5", ""));
 
-static const struct git_sim_commit commits[] = {{"first", first}, {"second", second}, {"bad", bad},
-						{"soft", soft},   {"last", last},     {0}};
+static const struct git_table_commit commits[] = {
+	{"first", first}, {"second", second}, {"bad", bad}, {"soft", soft}, {"last", last}, {0}};
 
 /* With faults a step may have failed otherwise, or nobody knows what was before. */
 static void is_back(struct world *w)

@@ -23,7 +23,7 @@
 /* A value that is secret by its key: in no record, Event or status. */
 #define WORLD_CANARY "canary-5ee4c0de"
 
-struct git_sim_commit;
+struct git_table_commit;
 struct world;
 
 enum action_verb {
@@ -66,7 +66,8 @@ struct scenario {
 	const struct user_action *actions; /* ended by a target of NULL */
 	size_t points_from; /* one fault at every point: of what happens from this action on */
 	const struct program *program;
-	const struct git_sim_commit *commits; /* of its repository, git_sim.h; NULL: it has none */
+	const struct git_table_commit
+		*commits; /* of its repository, git_sim.h; NULL: it has none */
 	bool simulate_workloads;
 	/* The most that the program writes without a fault, with room for a tenth; 0: not asked.
 	 * A fault may triple it. */

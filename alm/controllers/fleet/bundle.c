@@ -39,6 +39,7 @@ struct bundle_pass {
 	struct bundle_held held;
 	struct bundle_overdue overdue;
 	enum bundle_state was, is;
+	bool goes_again; /* what held up its deletion may have passed: it is tried once more */
 	bool resumes; /* another process said that it was not well, and this one did not look yet */
 };
 
@@ -148,6 +149,7 @@ static int bundle_judge(const struct view *v, const char *key, struct plan *plan
 		plan_requeue_after(plan, retry);
 	bool again = run == RUN_DONE && obj_flag(job, "restored", false); /* unit_side.h */
 	bool newer = !s->spec.paused && (other || retry == 0 || again);
+	s->goes_again = meta_is_deleting(s->o) && run != RUN_DONE && retry == 0;
 	s->resumes = run == RUN_DONE && !newer && !meta_is_deleting(s->o) &&
 		     obj_flag(job, "resumed", false);
 	s->facts = (struct bundle_facts){
@@ -456,7 +458,7 @@ static int bundle_roll(const struct view *v, const char *key, struct plan *plan,
 	const struct bundle_pass *s = *v->pass;
 	const struct unit_job *job = s->now.job;
 	if (s->facts.deleting && meta_has_finalizer(s->o, BUNDLE_FINALIZER)) {
-		if (!job || !job->deleting)
+		if (!job || !job->deleting || s->goes_again)
 			plan_roll(v, s, plan);
 		else if (s->facts.run == RUN_DONE)
 			release(s, plan);
@@ -484,10 +486,7 @@ static int bundle_resume(const struct view *v, const char *key, struct plan *pla
 	return STEP_STOP;
 }
 
-static const struct watch_rule watches[] = {
-	{WATCH_BUNDLE, key_self, MEANS_KEY},
-	{0},
-};
+static const struct watch_rule watches[] = {{WATCH_BUNDLE, key_self, MEANS_KEY}, {0}};
 
 static const struct step steps[] = {
 	{"begin", bundle_begin},   {"hold", bundle_hold},

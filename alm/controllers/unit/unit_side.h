@@ -102,8 +102,8 @@ struct unit_side {
 	const struct unit_job *(*job)(void *arg, const char *key); /* NULL: not (any more) */
 	void (*each)(void *arg, void (*fn)(void *fn_arg, const char *key), void *fn_arg);
 	void (*record)(void *arg, const char *key, const struct obj *record);
-	/* A reconcile has ended; err NULL: well. */
-	void (*passed)(void *arg, const char *key, const struct error *err);
+	/* A reconcile has ended; err NULL: well, or with half, that it goes on. */
+	void (*passed)(void *arg, const char *key, bool half, const struct error *err);
 	const char *selector; /* of the objects of all its units; NULL: of those of each bundle */
 	/* All objects of a bundle are of this unit of it, whatever their label of an instance says; NULL:
 	 * of that one. */

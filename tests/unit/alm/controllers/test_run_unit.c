@@ -168,7 +168,7 @@ static void passes(struct fixture *f, int code, int n)
 	if (code)
 		error_set(&err, code, "no");
 	while (n-- > 0)
-		f->r.side.passed(f->r.side.arg, "b/i", code ? &err : NULL);
+		f->r.side.passed(f->r.side.arg, "b/i", false, code ? &err : NULL);
 }
 
 /* What does not pass ends it at the third time in a row, what may after two minutes. */
