@@ -14,10 +14,11 @@
 #include "tests/lib/apifake_expect.h"
 #include "tests/lib/test.h"
 
-#define STEP_NS   (50 * NS_PER_MS)
-#define TEXT_MAX  ((size_t)4 << 20)
-#define SENT_MAX  ((size_t)64 << 20)
-#define CRD_BYTES ((size_t)4 << 20)
+#define STEP_NS         (50 * NS_PER_MS)
+#define TEXT_MAX        ((size_t)4 << 20)
+#define SENT_MAX        ((size_t)64 << 20)
+#define CRD_BYTES       ((size_t)4 << 20)
+#define CHART_FILES_MAX 16
 
 struct fixture_file {
 	struct strbuf bytes;
@@ -108,18 +109,29 @@ void manager_fixture_file(struct manager_fixture *f, const char *path, const cha
 		map_del(f->files, path);
 }
 
-void manager_fixture_chart(struct manager_fixture *f, const char *dir, const char *name,
-			   const char *version, const char *template)
+void manager_fixture_chart_of(struct manager_fixture *f, const char *dir, const char *name,
+			      const char *version, const char *const *more)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(TEXT_MAX);
 	CLEANUP(strbuf_release) struct strbuf packed = STRBUF_INIT(TEXT_MAX);
 	struct error err = ERROR_INIT;
 	const char *chart = arena_fmt(a, "apiVersion: v2\nname: %s\nversion: %s\n", name, version);
-	struct archive_file items[] = {{.path = "Chart.yaml", .data = str_of(chart)},
-				       {.path = "templates/all.yaml", .data = str_of(template)}};
-	const struct archive_files files = {.items = items, .n = 2, .cap = 2};
+	struct archive_file items[CHART_FILES_MAX] = {
+		{.path = "Chart.yaml", .data = str_of(chart)}};
+	struct archive_files files = {.items = items, .n = 1, .cap = CHART_FILES_MAX};
+	for (; *more; more += 2) {
+		assert_true(files.n < files.cap);
+		items[files.n++] = (struct archive_file){.path = more[0], .data = str_of(more[1])};
+	}
 	assert_ok(archive_write(&files, name, &packed, &err), &err);
 	put_file(f, arena_fmt(a, "%s/%s-%s.tgz", dir, name, version), strbuf_str(&packed));
+}
+
+void manager_fixture_chart(struct manager_fixture *f, const char *dir, const char *name,
+			   const char *version, const char *template)
+{
+	const char *const more[] = {"templates/all.yaml", template, NULL};
+	manager_fixture_chart_of(f, dir, name, version, more);
 }
 
 static int list(void *arg, const char *dir, char ***ret_names, size_t *ret_n, struct error *err)
@@ -309,7 +321,7 @@ static const char *condition_text(const struct obj *o, const char *field, struct
 {
 	struct str type, part;
 	struct condition c;
-	if (!str_cut(str_of(field), '/', &type, &part) ||
+	if (!str_rcut(str_of(field), '/', &type, &part) ||
 	    !condition_get(o, arena_strndup(a, type.ptr, type.len), &c))
 		return NULL;
 	if (str_is(part, "status"))

@@ -90,6 +90,9 @@ void manager_fixture_file(struct manager_fixture *f, const char *path, const cha
 /* NAME-VERSION.tgz of one template into the folder. */
 void manager_fixture_chart(struct manager_fixture *f, const char *dir, const char *name,
 			   const char *version, const char *template);
+/* The same with these files besides: path, text, path ... NULL. */
+void manager_fixture_chart_of(struct manager_fixture *f, const char *dir, const char *name,
+			      const char *version, const char *const *more);
 struct manager_strike *manager_fixture_strike(struct manager_fixture *f, const char *method,
 					      const char *path, int status, unsigned times);
 /* Time goes by. */

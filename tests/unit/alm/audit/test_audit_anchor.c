@@ -411,6 +411,19 @@ static void test_audit_anchor__cosignatures_are_those_of_the_witness(void **stat
 		assert_false(cosignature_fits(str_of(note), str_of(line), copy, &when));
 	}
 	assert_false(cosignature_fits(str_of(note), STR(""), vkey, &when));
+
+	/* by the same code: at the first second there is, and before it, which no witness says */
+	static const char another[] =
+		"witness.example/w2+08e4812c+BOpKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs";
+	static const char first[] = "\xe2\x80\x94 witness.example/w2 "
+				    "COSBLAAAAAAAAAAA45Q7eLSTAR0eRNhpqJQAgu2Lu7dlJ49247lSWANi4RKQ"
+				    "JoAvKB8UxJMdX4pQuMbQGIeRNtVNeva1wi0loFWlDA==\n";
+	static const char before[] = "\xe2\x80\x94 witness.example/w2 "
+				     "COSBLP//////////kn9OM1m8hmkRnr3kHepYqgcNuJAQ2qNJiEPua0YApR+G"
+				     "cSLBHW2qOENC4McLYz/fmxE5pewMwk7wmCdhWGX0AQ==\n";
+	assert_true(cosignature_fits(str_of(note), str_of(first), another, &when));
+	assert_int_equal(when, 0);
+	assert_false(cosignature_fits(str_of(note), str_of(before), another, &when));
 }
 
 /* The head names a checkpoint that the database must have. */

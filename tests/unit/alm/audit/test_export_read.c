@@ -2,6 +2,7 @@
  * or found by verify. */
 #include "tests/lib/test.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,22 @@ static int collect(void *arg, struct str line, struct error *err)
 	return 0;
 }
 
+/* One that has something in each column that says what it is about. */
+static void add_subject(struct audit_log *l)
+{
+	struct error err = ERROR_INIT;
+	int64_t seq;
+	CLEANUP(obj_unrefp) struct obj *body = obj_map();
+	const struct audit_row row = {.type = "Observe",
+				      .reason = "Drifted",
+				      .subject = {"c", "ConfigMap", "default", "m", "u"},
+				      .body = body};
+	assert_ok(db_begin(l->db, &err), &err);
+	assert_ok(audit_append(l->audit, &row, &seq, &err), &err);
+	assert_ok(db_commit(l->db, &err), &err);
+	audit_committed(l->audit);
+}
+
 static int setup(void **state)
 {
 	struct audit_log l;
@@ -33,6 +50,7 @@ static int setup(void **state)
 	rep = xcalloc(1, sizeof(*rep));
 	audit_log_open(&l, ":memory:", NULL);
 	audit_log_fill(&l, ROWS, 8);
+	add_subject(&l);
 	l.loop.now_ns += 2000000000;
 	loop_run_due(&l.loop.base); /* a checkpoint of all */
 	assert_ok(export_write(l.db, 1, collect, &archive, &last, &err), &err);
@@ -73,7 +91,7 @@ static void test_export_read__as_it_was_written(void **state)
 	(void)state;
 	struct error why;
 	assert_int_equal(fate_of(strbuf_str(&archive), &why), WHOLE);
-	assert_int_equal(rep->rows, ROWS + 1);
+	assert_int_equal(rep->rows, ROWS + 2);
 }
 
 static void test_export_read__every_changed_byte(void **state)
@@ -83,7 +101,9 @@ static void test_export_read__every_changed_byte(void **state)
 	CLEANUP(xfreep) char *copy = xmemdup(archive.buf, archive.len);
 	for (size_t i = 0; i < archive.len; i += STEP) {
 		copy[i] = (char)(copy[i] ^ 1 << (i / STEP % 7));
-		if (copy[i] != '\n' && fate_of(str_n(copy, archive.len), &why) == WHOLE)
+		bool same = isxdigit((unsigned char)copy[i]) && (copy[i] ^ archive.buf[i]) == ' ';
+		if (copy[i] != '\n' && !same && /* digits of a digest are in either case */
+		    fate_of(str_n(copy, archive.len), &why) == WHOLE)
 			fail_msg("byte %zu: '%c' instead of '%c'", i, copy[i], archive.buf[i]);
 		copy[i] = archive.buf[i];
 	}
