@@ -127,6 +127,14 @@ static void strike(const struct story *s, const char *request, int status, const
 	manager_fixture_release(&f);
 }
 
+static bool fails(const struct story *s, const char *request)
+{
+	for (size_t i = 0; s->only && s->only[i]; i++)
+		if (strstr(request, s->only[i]))
+			return true;
+	return !s->only;
+}
+
 void strikes_hold(const struct story *s)
 {
 	struct manager_fixture f;
@@ -140,6 +148,8 @@ void strikes_hold(const struct story *s)
 	strbuf_addf(&b, "ends as %s\n", end.buf);
 	manager_fixture_release(&f);
 	for (const struct map_entry *e = map_first(requests); e; e = map_next(e)) {
+		if (!fails(s, e->key))
+			continue;
 		strike(s, e->key, 403, end.buf, &b);
 		strike(s, e->key, 500, end.buf, &b);
 	}

@@ -15,6 +15,8 @@ struct story {
 	void (*phase)(struct manager_fixture *f, size_t n);
 	size_t n_phases, struck; /* from this one on requests fail */
 	int64_t phase_ns;
+	const char *const *
+		only; /* words, NULL-ended: a request that has none of them does not fail; NULL: each does */
 	void (*tell)(struct manager_fixture *f,
 		     struct strbuf *b); /* a line of what a person sees */
 };

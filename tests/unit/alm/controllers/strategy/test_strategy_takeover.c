@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/hash.h"
 #include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/controllers/strategy/strategy_takeover.h"
 #include "alm/controllers/work/works.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "catalog/index/index.h"
 #include "installers/release.h"
 #include "tests/lib/view_fake.h"
 
@@ -146,6 +148,49 @@ static void test_strategy_takeover__what_helm_has_decides(void **state)
 			assert_int_equal(w.s.former != NULL, helms);
 			assert_int_equal(w.s.is_upgrade, helms);
 		}
+		view_fake_release(&w.f);
+	}
+}
+
+/* The record of helm is of chart web: what is to be installed there is that, or is refused. */
+static void test_strategy_takeover__another_chart_is_somebody_elses(void **state)
+{
+	static const struct {
+		const char *package; /* of the archive; NULL: no catalog has it any more */
+		enum ensured want;
+	} rows[] = {{"web", DONE}, {"etcd", ENDED}, {NULL, DONE}};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w;
+		struct error err = ERROR_INIT;
+		char digest[SHA256_HEX];
+		begin(&w, "");
+		sha256_hex(STR("a"), digest);
+		struct catalog_index *x = index_new("c", 0);
+		const char *name = rows[i].package ? rows[i].package : "none";
+		const struct package_source source = {
+			.chart_yaml = str_of(arena_fmt(
+				w.f.a, "apiVersion: v2\nname: %s\nversion: 1.0.0\n", name)),
+			.digest = digest,
+			.locator = "x"};
+		index_add(x, &source);
+		assert_ok(index_finish(x, STR_NONE, &err), &err);
+		const struct catalog_index *indexes[] = {x};
+		w.f.shared.indexes = indexes;
+		w.f.shared.n_indexes = rows[i].package ? 1 : 0;
+		w.s.archive = digest;
+		w.s.revision = 2;
+		answered(&w, "release:s1:r2", list_of(&w, record(&w, 1, "deployed", false, false)),
+			 true);
+		assert_int_equal(strategy_take_over(&w.s), rows[i].want);
+		bool refused = rows[i].want == ENDED;
+		assert_true(cstr_eq(w.s.reason, refused ? "ObjectNotOwned" : NULL));
+		if (refused) {
+			assert_non_null(strstr(w.s.message, "release web in n is chart web, made "
+							    "by helm; this is chart etcd"));
+			assert_int_equal(w.s.plan->requeue_after_ns, NS_PER_MIN / 4);
+		}
+		index_free(x);
 		view_fake_release(&w.f);
 	}
 }
@@ -377,6 +422,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_strategy_takeover__what_helm_has_decides),
+		cmocka_unit_test(test_strategy_takeover__another_chart_is_somebody_elses),
 		cmocka_unit_test(test_strategy_takeover__what_cannot_be_told_is_not_passed_over),
 		cmocka_unit_test(test_strategy_takeover__an_old_answer_is_asked_for_again),
 		cmocka_unit_test(test_strategy_takeover__what_has_the_marks_changes_hands),
