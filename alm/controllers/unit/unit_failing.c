@@ -9,11 +9,12 @@
 bool unit_failing_pass(struct unit_failing *f, int64_t mono_ns, bool half, const struct error *err)
 {
 	if (!err) {
-		if (!half || ++f->worked >= WORKED_IN_A_ROW)
+		if (!half || f->code != E_FORBIDDEN || ++f->worked >= WORKED_IN_A_ROW)
 			*f = (struct unit_failing){0};
 		return false;
 	}
 	f->worked = 0;
+	f->code = err->code;
 	if (!f->failures++)
 		f->since_ns = mono_ns;
 	bool stays = error_retry(err->code) == RETRY_NEVER || err->code == E_FORBIDDEN ||

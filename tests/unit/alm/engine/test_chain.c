@@ -322,6 +322,37 @@ static void note(struct audit_log *l, const char *type, const char *reason, cons
 	assert_ok(audit_append_now(l->audit, &row, &seq, &err), &err);
 }
 
+/* An entry that an operation of ours has made is nobody else's. */
+static void test_chain__the_last_row_of_others(void **state)
+{
+	static const char *const ops[] = {NULL, "7-0-1"}, *const reasons[] = {"Updated", "Created"};
+	(void)state;
+	struct audit_log l;
+	struct error err = ERROR_INIT;
+	audit_log_open(&l, ":memory:", NULL);
+	for (size_t i = 0; i < ARRAY_LEN(ops); i++) {
+		int64_t seq;
+		CLEANUP(obj_unrefp) struct obj *body = obj_map();
+		const struct audit_row row = {
+			.type = "Write",
+			.reason = reasons[i],
+			.subject = {.kind = "InstallStrategy", .name = "install", .uid = "u"},
+			.op = ops[i],
+			.body = body};
+		assert_ok(audit_append_now(l.audit, &row, &seq, &err), &err);
+	}
+	for (size_t foreign = 0; foreign < 2; foreign++) {
+		struct obj *row = NULL;
+		assert_ok(chain_last_row(l.audit, l.db, "Write", "InstallStrategy", "install",
+					 foreign, &row, &err),
+			  &err);
+		assert_non_null(row);
+		assert_string_equal(obj_str(row, "reason"), reasons[!foreign]);
+		obj_unref(row);
+	}
+	audit_log_close(&l);
+}
+
 /* All that is asked of a log about three objects, one of which is gone. */
 static struct obj *answers(struct audit_log *l)
 {
@@ -393,6 +424,7 @@ static void test_chain__what_is_pruned_is_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_chain__the_last_row_of_others),
 		cmocka_unit_test(test_chain__one_over_the_bound_is_read_again),
 		cmocka_unit_test(test_chain__what_has_no_uid_is_known_by_its_name),
 		cmocka_unit_test(test_chain__a_restart_tells_nothing_again),
