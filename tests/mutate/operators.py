@@ -94,9 +94,13 @@ class Mutants:
         self.found.append((at, end, new, operator))
 
     def function(self, first, last):
-        in_for = -1
+        in_for = in_assert = -1
         for i in range(first + 1, last):
             t = self.t[i]
+            if t.kind == "word" and t.text == "assert" and i + 1 in self.partner:
+                in_assert = self.partner[i + 1]  # what a correct program never fails: one that asks for less is as good
+            if i <= in_assert:
+                continue
             if t.kind == "word" and t.text == "for" and i + 1 in self.partner:
                 in_for = max(in_for, self.partner[i + 1])
             if t.kind == "word" and t.text in ("if", "while") and i + 1 in self.partner:

@@ -280,9 +280,7 @@ static size_t split(struct request *r, const char *segments[SEGMENTS_MAX])
 {
 	struct str rest = str_of(r->path), part;
 	size_t n = 0;
-	if (!str_has_prefix(rest, STR("/")))
-		return 0;
-	rest = str_skip(rest, 1);
+	rest = str_skip(rest, 1); /* a slash, or the asterisk of OPTIONS */
 	if (str_has_suffix(rest, STR("/")))
 		rest = str_sub(rest, 0, rest.len - 1);
 	while (str_next(&rest, '/', &part)) {
