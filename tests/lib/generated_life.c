@@ -32,11 +32,21 @@ static size_t below(struct life *l, size_t n)
 	return (size_t)(l->state % n);
 }
 
+void digest_answer(const struct answer *a, struct strbuf *b)
+{
+	for (size_t i = 0; a->headers && i < a->headers->n; i++) {
+		strbuf_addf(b, "[%s: ", a->headers->items[i].name);
+		digest_neutral(str_of(a->headers->items[i].value), b);
+		strbuf_adds(b, "] ");
+	}
+	digest_neutral(a->body, b);
+}
+
 static void note(struct life *l, const char *what, const struct answer *a)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(BYTES_MAX);
 	strbuf_addf(&b, "%s -> %d ", what, a->status);
-	digest_neutral(a->body, &b);
+	digest_answer(a, &b);
 	digest_add(l->hash, strbuf_str(&b));
 	if (l->shown)
 		printf("%s\n", b.buf);

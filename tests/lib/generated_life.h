@@ -6,6 +6,11 @@
 
 #include "alm/base/hash.h"
 
+struct answer;
+struct strbuf;
+
+/* Headers and body of an answer, without uids (digests.h). */
+void digest_answer(const struct answer *a, struct strbuf *b);
 /* The same seed is the same story. shown: what is folded is printed as well. */
 void generated_life(struct sha256 *h, uint64_t seed, bool shown);
 

@@ -11,6 +11,7 @@
 /* Is it this program that calls? Libraries make such calls of their own, each release others. caller: __builtin_return_address(0). */
 static inline bool interpose_is_ours(const void *caller)
 {
+	/* NOLINTNEXTLINE(bugprone-reserved-identifier): the linker's name */
 	extern const char __executable_start, etext;
 	return (const char *)caller >= &__executable_start && (const char *)caller < &etext;
 }

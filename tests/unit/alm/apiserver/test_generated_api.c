@@ -151,10 +151,7 @@ static void note(const char *method, const char *target, const char *sent, const
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(BYTES_MAX);
 	strbuf_addf(&b, "%s %s -> %d ", method, target, a->status);
-	for (size_t i = 0; a->headers && i < a->headers->n; i++)
-		if (strcmp(a->headers->items[i].name, "Warning") == 0)
-			strbuf_addf(&b, "[%s] ", a->headers->items[i].value);
-	digest_neutral(a->body, &b);
+	digest_answer(a, &b);
 	digest_add(hash, strbuf_str(&b));
 	if (shown)
 		printf("%s\n  %s\n", sent ? sent : "", b.buf);
@@ -310,60 +307,61 @@ static void read_place(const char *place)
 	apifake_forget(f);
 }
 
+static const char *const documents[] = {
+	"/",
+	"/api",
+	"/api/",
+	"/api/v1",
+	"/api/v1/",
+	"/api/v2",
+	"/apis",
+	"/apis/",
+	"/apis/apps",
+	"/apis/apps/",
+	"/apis/none",
+	"/apis/apps/v1",
+	"/apis/apps/v9",
+	"/version",
+	"/version/",
+	"/versions",
+	"/openapi",
+	"/openapi/",
+	"/openapi/v2",
+	"/openapi/v2/x",
+	"/openapi/v3",
+	"/openapi/x/v3",
+	"/openapi/v4",
+	"/healthz",
+	"/readyz",
+	"/livez",
+	"/readyz/ping",
+	"/livez/none",
+	"/healthz?verbose",
+	"/readyz?exclude=ping&verbose",
+	"/metrics",
+	"/audit",
+	"/audit/",
+	"/audit/none",
+	"/audit/checkpoint",
+	"/none",
+	"/none/",
+	"/a/b/c/d/e/f",
+	"//",
+	"/api//v1",
+	"/openapi/v3/api/v1",
+	"/openapi/v3/api",
+	"/openapi/v3/apix/v1",
+	"/openapi/v3/api/v1/pods",
+	"/openapi/v3/apis/apps",
+	"/openapi/v3/apis/apps/v1",
+	"/openapi/v3/apis/apps/v9",
+	"/openapi/v3/apis/apps/v1/x",
+	"/openapi/v3/apis/batch/v1?hash=x",
+};
+
 /* What is served beside objects: documents of kinds, health, the log. */
 static void read_documents(void)
 {
-	static const char *const paths[] = {
-		"/",
-		"/api",
-		"/api/",
-		"/api/v1",
-		"/api/v1/",
-		"/api/v2",
-		"/apis",
-		"/apis/",
-		"/apis/apps",
-		"/apis/apps/",
-		"/apis/none",
-		"/apis/apps/v1",
-		"/apis/apps/v9",
-		"/version",
-		"/version/",
-		"/versions",
-		"/openapi",
-		"/openapi/",
-		"/openapi/v2",
-		"/openapi/v2/x",
-		"/openapi/v3",
-		"/openapi/x/v3",
-		"/openapi/v4",
-		"/healthz",
-		"/readyz",
-		"/livez",
-		"/readyz/ping",
-		"/livez/none",
-		"/healthz?verbose",
-		"/readyz?exclude=ping&verbose",
-		"/metrics",
-		"/audit",
-		"/audit/",
-		"/audit/none",
-		"/audit/checkpoint",
-		"/none",
-		"/none/",
-		"/a/b/c/d/e/f",
-		"//",
-		"/api//v1",
-		"/openapi/v3/api/v1",
-		"/openapi/v3/api",
-		"/openapi/v3/apix/v1",
-		"/openapi/v3/api/v1/pods",
-		"/openapi/v3/apis/apps",
-		"/openapi/v3/apis/apps/v1",
-		"/openapi/v3/apis/apps/v9",
-		"/openapi/v3/apis/apps/v1/x",
-		"/openapi/v3/apis/batch/v1?hash=x",
-	};
 	static const char *const forms[] = {
 		JSON,
 		"text/html",
@@ -374,10 +372,10 @@ static void read_documents(void)
 		"*/*;q=0.1, application/yaml",
 	};
 	static const char *const methods[] = {"HEAD", "POST", "DELETE", "OPTIONS"};
-	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
-		ask("GET", paths[i], NULL, NULL);
-		ask(methods[i % ARRAY_LEN(methods)], paths[i], NULL, NULL);
-		ask_as(paths[i], forms[i % ARRAY_LEN(forms)]);
+	for (size_t i = 0; i < ARRAY_LEN(documents); i++) {
+		ask("GET", documents[i], NULL, NULL);
+		ask(methods[i % ARRAY_LEN(methods)], documents[i], NULL, NULL);
+		ask_as(documents[i], forms[i % ARRAY_LEN(forms)]);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
 		ask_as("/api", forms[i]);

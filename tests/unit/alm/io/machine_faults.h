@@ -115,7 +115,7 @@ static bool strikes(enum fault call, int code)
 
 #define STRIKES(call, code) (interpose_is_ours(__builtin_return_address(0)) && strikes(call, code))
 
-/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the C library's names are its own
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name, bugprone-macro-parentheses): the C library's names are its own
  */
 #define X(type, name, params, args, code)                           \
 	type name params                                            \
@@ -200,7 +200,7 @@ long syscall(long nr, ...)
 	return real(nr, v[0], v[1], v[2], v[3], v[4], v[5]);
 }
 
-/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name, bugprone-macro-parentheses) */
 
 static void faults_begin(void)
 {

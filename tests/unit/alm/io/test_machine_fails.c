@@ -177,7 +177,10 @@ static void play_program(struct scene *s)
 
 static int double_it(struct lane_parent *p, struct str order, struct error *err)
 {
-	return lane_page(p, order) && lane_page(p, order) ? 0 : error_set(err, E_IO, "no reader");
+	for (int i = 0; i < 2; i++)
+		if (!lane_page(p, order))
+			return error_set(err, E_IO, "no reader");
+	return 0;
 }
 
 static void play_lane(struct scene *s)

@@ -55,7 +55,7 @@ static bool strikes(const char *name)
 	return true;
 }
 
-/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): OpenSSL's names are its own */
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name, bugprone-macro-parentheses): OpenSSL's names are its own */
 #define X(type, name, params, args, failure)                                \
 	type name params                                                    \
 	{                                                                   \
@@ -92,7 +92,7 @@ EVP_PKEY *EVP_PKEY_Q_keygen(OSSL_LIB_CTX *ctx, const char *query, const char *ty
 	return ours && strikes("EVP_PKEY_Q_keygen") ? NULL : real(ctx, query, type, curve);
 }
 
-/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name, bugprone-macro-parentheses) */
 
 /* --- scenes: 0 or the code that is told --- */
 
