@@ -166,7 +166,6 @@ static bool divide(struct decimal *d, const struct decimal *other)
 		push_digit(rem, place >= 0 ? d->digit[place] : 0);
 		int digit = 0;
 		while (compare_abs(rem, other) >= 0) {
-			memset(tmp, 0, sizeof(*tmp));
 			combine(rem, other, true, tmp);
 			trim(tmp);
 			*rem = *tmp;
@@ -175,13 +174,11 @@ static bool divide(struct decimal *d, const struct decimal *other)
 		push_digit(q, digit);
 	}
 	/* The digits of d that were cut off count as a remainder below one half of it. */
-	memset(tmp, 0, sizeof(*tmp));
 	combine(rem, rem, false, tmp);
 	trim(tmp);
 	if (total >= 0 && compare_abs(tmp, other) >= 0) {
 		struct decimal one = {.n = 1};
 		one.digit[0] = 1;
-		memset(rem, 0, sizeof(*rem));
 		combine(q, &one, false, rem);
 		trim(rem);
 		*q = *rem;

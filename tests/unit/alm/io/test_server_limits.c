@@ -1,5 +1,6 @@
 #include "tests/lib/test.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -447,6 +448,44 @@ static void test_server_limits__failed_logins_are_slowed_and_right_ones_are_not(
 	close(good);
 }
 
+static int dial_from(struct fixture *f, const char *from)
+{
+	struct str host, port;
+	int64_t n;
+	str_rcut(str_of(server_address(f->server)), ':', &host, &port);
+	assert_true(str_parse_i64(port, &n));
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)n)},
+			   own = {.sin_family = AF_INET};
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(inet_pton(AF_INET, from, &own.sin_addr), 1);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_true(fd >= 0 && bind(fd, (struct sockaddr *)&own, sizeof(own)) == 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	return fd;
+}
+
+/* Where both protocols are listened on, an IPv4 address is one of its own, and not one network with all others. */
+static void test_server_limits__peers_of_both_protocols(void **state)
+{
+	static const char *const hosts[] = {"x"};
+	const struct server_config c = {.listen = "[::]:0",
+					.hosts = hosts,
+					.n_hosts = 1,
+					.admit = fixture_admit,
+					.limits = few};
+	struct fixture *f = *state;
+	if (server_listen(f->loop, &c, fixture_handle, f, &f->server, &f->err) < 0)
+		return; /* a machine without IPv6 */
+	int one = dial_from(f, "127.0.0.1"), other = dial_from(f, "127.0.0.2");
+	for (int i = 0; i < PEER_FAILURES; i++)
+		expect(f, one, "/echo", "wrong", "who are you?");
+	ask(one, "GET", "/echo", "wrong", NULL);
+	expect(f, other, "/echo", "wrong", "who are you?"); /* at once */
+	assert_non_null(strstr(hear(f, one, "\"code\":429"), "HTTP/1.1 429 "));
+	close(one);
+	close(other);
+}
+
 static void test_server_limits__unknown_names_are_not_answered(void **state)
 {
 	struct fixture *f = *state;
@@ -583,6 +622,7 @@ int main(void)
 		TEST(test_server_limits__without_descriptors_the_next_one_waits),
 		TEST(test_server_limits__a_flood_of_connections_is_taken_in_portions),
 		TEST(test_server_limits__failed_logins_are_slowed_and_right_ones_are_not),
+		TEST(test_server_limits__peers_of_both_protocols),
 		TEST(test_server_limits__unknown_names_are_not_answered),
 		TEST(test_server_limits__answers_that_nobody_takes_are_bounded),
 		TEST(test_server_limits__who_holds_most_makes_room),
