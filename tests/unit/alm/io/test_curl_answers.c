@@ -3,8 +3,10 @@
 #include "tests/lib/test.h"
 
 #include <arpa/inet.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -89,8 +91,11 @@ static void test_curl_answers__whole_or_none(void **state)
 	assert_ok(tls_server_context(cert, key, NULL, &ctx, &err), &err);
 	(void)fflush(NULL);
 	pid_t pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0,
+			    0); /* a test that fails leaves nothing behind */
 		serve(listener, ctx);
+	}
 	(void)snprintf(url, sizeof(url), "https://127.0.0.1:%d", port);
 	const struct transport_config c = {.base_url = url, .ca_pem = ca};
 	assert_ok(transport_curl_new(l, &c, &t, &err), &err);
