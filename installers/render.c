@@ -338,7 +338,8 @@ static int sort_out(struct render *r)
 	take_notes(r);
 	for (size_t i = 0; i < r->n_files; i++) {
 		const struct file *f = &r->files[i];
-		struct manifest_split s = manifest_split(f->out, r->rq->profile); /* none of a partial */
+		/* a partial has no output */
+		struct manifest_split s = manifest_split(f->out, r->rq->profile);
 		struct str piece;
 		while (manifest_next(&s, &piece)) {
 			int rc = sort_piece(r, f, piece, &p);

@@ -84,6 +84,25 @@ static void test_pod_kept__all_but_a_little_stays(void **state)
 				    cases[i].fields);
 }
 
+/* The value that is refused is shown. */
+static void test_pod_kept__a_narrower_place_is_shown(void **state)
+{
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	CLEANUP(obj_unrefp) struct obj *was =
+		pod(GATES("a") ",\"nodeSelector\":{\"a\":\"b\"}", "i", true);
+	CLEANUP(obj_unrefp) struct obj *is =
+		pod(GATES("a") ",\"nodeSelector\":{\"a\":\"c\"}", "i", true);
+	struct field_errors e;
+	field_errors_init(&e, a);
+	pod_kept(&e, is, was);
+	assert_int_equal(e.n, 1);
+	assert_string_equal(e.items[0].path, "spec.nodeSelector");
+	assert_non_null(strstr(e.items[0].message, "{\"a\":\"c\"}"));
+	assert_non_null(
+		strstr(e.items[0].message, "only additions to spec.nodeSelector are allowed"));
+}
+
 static void test_pod_kept__an_image_changes_and_is_one(void **state)
 {
 	(void)state;
@@ -105,6 +124,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pod_kept__all_but_a_little_stays),
+		cmocka_unit_test(test_pod_kept__a_narrower_place_is_shown),
 		cmocka_unit_test(test_pod_kept__an_image_changes_and_is_one),
 		cmocka_unit_test(test_pod_kept__defaults_that_came_later_are_no_change),
 	};
