@@ -16,7 +16,8 @@ def tests_there():
 
 
 def without_test():
-    units = list(pathlib.Path("tests/unit").rglob("*.[ch]"))
+    # that a destructor takes NULL is no test of its module
+    units = [p for p in pathlib.Path("tests/unit").rglob("*.[ch]") if not p.stem.endswith("_freed")]
     included = set(re.findall(r'#include "([^"]+)"', "".join(p.read_text() for p in units)))
     named = {p.stem.removeprefix("test_") for p in units}
     for root in ROOTS:

@@ -2,13 +2,11 @@
 #include "tests/lib/test.h"
 
 #include "installers/chart/gzip.h"
-#include "installers/tmpl/fn/decimal.h"
 #include "installers/tmpl/tmpl.h"
 
 static void test_installers_freed__nothing_is_freed(void **state)
 {
 	(void)state;
-	decimal_free(NULL);
 	gzip_reader_free(NULL);
 	tmpl_run_free(NULL);
 	tmpl_set_free(NULL);

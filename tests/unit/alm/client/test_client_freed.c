@@ -5,7 +5,6 @@
 #include "alm/client/client.h"
 #include "alm/client/delegated.h"
 #include "alm/client/discovery.h"
-#include "alm/client/discovery_table.h"
 #include "alm/client/exec_run.h"
 #include "alm/client/informer.h"
 #include "alm/client/injected_ca.h"
@@ -22,7 +21,6 @@ static void test_client_freed__nothing_is_freed(void **state)
 	client_free(NULL);
 	delegated_free(NULL);
 	discovery_free(NULL);
-	discovery_table_free(NULL);
 	exec_run_free(NULL);
 	informer_free(NULL);
 	injected_ca_free(NULL);

@@ -9,6 +9,7 @@
 #include "alm/base/log.h"
 #include "alm/base/strbuf.h"
 #include "alm/client/informer.h"
+#include "alm/client/trees.h"
 #include "alm/obj/json.h"
 #include "tests/lib/loop_fake.h"
 #include "tests/lib/transport_fake.h"
@@ -21,6 +22,7 @@ struct fixture {
 	struct transport_fake *fake;
 	struct client *client;
 	struct informer *informer;
+	struct trees *trees;
 	struct strbuf log; /* "+a ~a -a S " */
 };
 
@@ -43,6 +45,7 @@ static void on_synced(void *arg)
 static void setup_seen(struct fixture *f, const char *selector, bool metadata_only, uint64_t seen)
 {
 	*f = (struct fixture){.loop = loop_fake_new(0), .log = STRBUF_INIT(STRBUF_SMALL)};
+	f->trees = trees_new((size_t)1 << 20);
 	f->fake = transport_fake_new(f->loop);
 	f->client = client_new(f->loop, transport_fake_transport(f->fake));
 	const struct informer_config c = {
@@ -51,6 +54,7 @@ static void setup_seen(struct fixture *f, const char *selector, bool metadata_on
 		.metadata_only = metadata_only,
 		.label_selector = selector,
 		.seen = seen,
+		.trees = f->trees,
 		.changed = on_change,
 		.synced = on_synced,
 		.arg = f,
@@ -69,6 +73,8 @@ static void teardown(struct fixture *f)
 	if (fake_unused(f->fake))
 		fail_msg("%zu rows unused", fake_unused(f->fake));
 	informer_free(f->informer);
+	assert_true(trees_is_empty(f->trees)); /* they went with their objects */
+	trees_free(f->trees);
 	assert_int_equal(fake_open(f->fake), 0); /* what is under way ends with it */
 	client_free(f->client);
 	transport_fake_free(f->fake);
@@ -152,6 +158,37 @@ static void test_informer__resumes_without_a_list(void **state)
 		loop_fake_run(f.loop, NS_PER_MIN);
 	}
 	assert_log(&f, "S +a ");
+	teardown(&f);
+}
+
+/* Items of a list lack what all have in common, or a part of it; and what comes decoded once it has synced is kept so. */
+static void test_informer__each_object_says_what_it_is(void **state)
+{
+	static const char *const heads[] = {"", "\"kind\":\"ConfigMap\",", "\"apiVersion\":\"v1\",",
+					    "\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\","};
+	(void)state;
+	struct fixture f;
+	CLEANUP(strbuf_release) struct strbuf page = STRBUF_INIT(STRBUF_SMALL);
+	setup(&f, NULL, false);
+	strbuf_adds(&page, "{\"metadata\":{\"resourceVersion\":\"10\"},\"items\":[");
+	for (size_t i = 0; i < ARRAY_LEN(heads); i++)
+		strbuf_addf(&page,
+			    "%s{%s\"metadata\":{\"name\":\"o%zu\",\"namespace\":\"ns\",\"uid\":"
+			    "\"u%zu\",\"resourceVersion\":\"%zu\"}}",
+			    i ? "," : "", heads[i], i, i, i + 1);
+	strbuf_adds(&page, "]}");
+	fake_answer(f.fake, "GET", LIST, 200, page.buf);
+	fake_stream(f.fake, "GET", WATCH "10&timeoutSeconds=*", 200,
+		    EVENT("ADDED", OBJ("w", "uw", "11")));
+	loop_fake_settle(f.loop);
+	assert_int_equal(informer_count(f.informer), ARRAY_LEN(heads) + 1);
+	for (const struct informer_object *o = informer_next(f.informer, NULL); o;
+	     o = informer_next(f.informer, o)) {
+		assert_int_equal(o->slot != NULL, cstr_eq(o->name, "w"));
+		CLEANUP(obj_unrefp) struct obj *tree = trees_get(f.trees, o);
+		assert_string_equal(obj_str(tree, "kind"), "ConfigMap");
+		assert_string_equal(obj_str(tree, "apiVersion"), "v1");
+	}
 	teardown(&f);
 }
 
@@ -478,6 +515,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_informer__lists_in_pages_then_watches),
 		cmocka_unit_test(test_informer__resumes_without_a_list),
+		cmocka_unit_test(test_informer__each_object_says_what_it_is),
 		cmocka_unit_test(test_informer__an_event_without_an_object),
 		cmocka_unit_test(test_informer__expired_lists_again_and_diffs),
 		cmocka_unit_test(test_informer__refused_watch_410_lists_again),
