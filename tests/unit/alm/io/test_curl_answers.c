@@ -42,7 +42,7 @@ static void serve(int listener, SSL_CTX *ctx)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		char request[4096];
-		int fd = accept(listener, NULL, NULL), n = 0;
+		int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC), n = 0;
 		SSL *ssl = SSL_new(ctx);
 		SSL_set_fd(ssl, fd);
 		if (fd < 0 || SSL_accept(ssl) != 1)
