@@ -33,7 +33,7 @@ struct transport_fake {
 	struct loop *loop;
 	struct row rows[ROWS_MAX];
 	size_t n_rows;
-	char *calls[CALLS_MAX], *users[CALLS_MAX];
+	char *calls[CALLS_MAX], *users[CALLS_MAX], *accepts[CALLS_MAX];
 	int64_t timeouts[CALLS_MAX];
 	size_t n_calls;
 	TAILQ_HEAD(, call) open;
@@ -124,6 +124,8 @@ static struct call *fake_start(struct transport *t, const struct transport_reque
 		strbuf_addf(&b, " %.*s", STR_ARG(r->body));
 	const char *user = http_header(&r->headers, "Impersonate-User");
 	f->users[f->n_calls] = user ? xstrdup(user) : NULL;
+	const char *accept = http_header(&r->headers, "Accept");
+	f->accepts[f->n_calls] = accept ? xstrdup(accept) : NULL;
 	f->timeouts[f->n_calls] = r->timeout_ns;
 	f->calls[f->n_calls++] = strbuf_detach(&b);
 	row->used = true;
@@ -175,6 +177,7 @@ void transport_fake_free(struct transport_fake *f)
 	for (size_t i = 0; i < f->n_calls; i++) {
 		xfree(f->calls[i]);
 		xfree(f->users[i]);
+		xfree(f->accepts[i]);
 	}
 	xfree(f);
 }
@@ -244,6 +247,12 @@ void fake_end(struct transport_fake *f, bool lost)
 size_t fake_count(const struct transport_fake *f)
 {
 	return f->n_calls;
+}
+
+const char *fake_accept(const struct transport_fake *f, size_t i)
+{
+	assert_true(i < f->n_calls);
+	return f->accepts[i];
 }
 
 int64_t fake_timeout_ns(const struct transport_fake *f, size_t i)

@@ -33,6 +33,7 @@ void fake_end(struct transport_fake *f, bool lost);
 size_t fake_count(const struct transport_fake *f);
 const char *fake_call(const struct transport_fake *f, size_t i);
 const char *fake_user(const struct transport_fake *f, size_t i);   /* impersonated, or NULL */
+const char *fake_accept(const struct transport_fake *f, size_t i); /* the header, or NULL */
 int64_t fake_timeout_ns(const struct transport_fake *f, size_t i); /* what it was given */
 size_t fake_unused(const struct transport_fake *f);                /* rows that no call took */
 size_t fake_open(const struct transport_fake *f);                  /* calls that have not ended */

@@ -427,6 +427,28 @@ static void test_client__one_write_over_the_bound_has_its_time(void **state)
 	teardown(&f);
 }
 
+/* Each says which form of an answer it reads. */
+static void test_client__what_it_accepts(void **state)
+{
+	(void)state;
+	static const struct client_options plain = {0};
+	struct fixture f;
+	setup(&f);
+	fake_answer(f.fake, "GET", "/x", 200, "{}");
+	client_read(f.client, "/x", NULL, &plain, on_reply, &f);
+	fake_answer(f.fake, "GET", "/x", 200, "{}");
+	client_read(f.client, "/x", "application/json;as=Table", &plain, on_reply, &f);
+	fake_answer(f.fake, "GET", "/log", 200, "a line");
+	client_text(f.client, "/log", &plain, on_reply, &f);
+	loop_fake_settle(f.loop);
+	assert_string_equal(f.text, "a line");
+	static const char *const want[] = {"application/json", "application/json;as=Table",
+					   "application/json, */*"};
+	for (size_t i = 0; i < ARRAY_LEN(want); i++)
+		assert_string_equal(fake_accept(f.fake, i), want[i]);
+	teardown(&f);
+}
+
 static void test_client__warnings_and_other_bodies(void **state)
 {
 	(void)state;
@@ -488,6 +510,7 @@ int main(void)
 		cmocka_unit_test(test_client__few_writes_are_in_flight),
 		cmocka_unit_test(test_client__an_urgent_write_waits_for_none),
 		cmocka_unit_test(test_client__one_write_over_the_bound_has_its_time),
+		cmocka_unit_test(test_client__what_it_accepts),
 		cmocka_unit_test(test_client__warnings_and_other_bodies),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
