@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "alm/obj/cel/cel.h"
+#include "alm/obj/json.h"
 #include "alm/obj/patch/apply_walk.h"
 #include "alm/obj/schema/schema_node.h"
 
@@ -67,10 +68,12 @@ struct cel_rules *cel_rules_compile(const struct schema *s, struct arena *a)
 
 struct run {
 	struct field_errors *errors;
+	struct field_errors *through; /* what is let through; NULL: nobody asks */
 	struct strbuf path;
 	uint64_t left; /* of the object */
 	bool stopped;
-	bool is_kept; /* what has no old value is within a list that is as it was */
+	bool is_kept;    /* what has no old value is within a list that is as it was */
+	bool is_default; /* of a schema: nothing is let through for being as it was */
 };
 
 static const char *type_word(const struct schema *s)
@@ -107,8 +110,29 @@ static const char *message_value(const struct cel_rule *rule, const struct schem
 	return arena_strndup(a, text.ptr, text.len);
 }
 
-static void report(struct run *r, const struct cel_rule *rule, const struct schema *s,
-		   const char *message)
+/* Of a rule that could not be asked. */
+static void report(struct run *r, const struct schema *s, const char *message)
+{
+	field_errors_add(r->errors, FIELD_INVALID, r->path.len ? r->path.buf : "<nil>",
+			 "Invalid value: \"%s\": %s", type_word(s), message);
+}
+
+/* ": 7"; of an object or a list nothing. */
+static const char *shown_value(const struct schema *s, const struct obj *o, struct arena *a)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(FIELD_ERRORS_BYTES_MAX);
+	if (s->type == SCHEMA_OBJECT || s->type == SCHEMA_ARRAY)
+		return "";
+	strbuf_adds(&b, ": ");
+	if (obj_type(o) == OBJ_MAP || obj_type(o) == OBJ_LIST)
+		json_print_canonical(o, &b);
+	else
+		go_bad_value(o, &b);
+	return arena_strndup(a, b.buf, b.len);
+}
+
+static void report_false(struct run *r, const struct cel_rule *rule, struct field_errors *e,
+			 const char *value, const char *message)
 {
 	size_t at = r->path.len;
 	const char *reason = rule->reason;
@@ -118,16 +142,22 @@ static void report(struct run *r, const struct cel_rule *rule, const struct sche
 		strbuf_adds(&r->path, rule->field_path);
 	const char *path = r->path.len ? r->path.buf : "<nil>";
 	if (strcmp(reason, "FieldValueForbidden") == 0)
-		field_errors_add(r->errors, FIELD_FORBIDDEN, path, "Forbidden: %s", message);
+		field_errors_add(e, FIELD_FORBIDDEN, path, "Forbidden: %s", message);
 	else if (strcmp(reason, "FieldValueRequired") == 0)
-		field_errors_add(r->errors, FIELD_REQUIRED, path, "Required value: %s", message);
+		field_errors_add(e, FIELD_REQUIRED, path, "Required value: %s", message);
 	else if (strcmp(reason, "FieldValueDuplicate") == 0)
-		field_errors_add(r->errors, FIELD_DUPLICATE, path, "Duplicate value: \"%s\"",
-				 type_word(s));
+		field_errors_add(e, FIELD_DUPLICATE, path, "Duplicate value%s", value);
 	else
-		field_errors_add(r->errors, FIELD_INVALID, path, "Invalid value: \"%s\": %s",
-				 type_word(s), message);
+		field_errors_add(e, FIELD_INVALID, path, "Invalid value%s: %s", value, message);
 	strbuf_truncate(&r->path, at);
+}
+
+/* KEP-4008: what stays as it was is let through, and told. Who is told what failed, or NULL. */
+static struct field_errors *who_hears(const struct run *r, const struct cel_rule *rule,
+				      const struct obj *o, const struct obj *old)
+{
+	bool same = old ? obj_equal(o, old) : r->is_kept;
+	return !r->is_default && !rule->program->uses_old && same ? r->through : r->errors;
 }
 
 static void run_rule(struct run *r, const struct cel_rule *rule, const struct schema *s,
@@ -137,40 +167,50 @@ static void run_rule(struct run *r, const struct cel_rule *rule, const struct sc
 	struct cel_budget budget = {.left = steps};
 	const char *said = *rule->message ? rule->message : rule->text;
 	if (rule->broken) {
-		report(r, rule, s, arena_fmt(a, "rule compile error: %s", rule->broken));
+		report(r, s, arena_fmt(a, "rule compile error: %s", rule->broken));
 		return;
 	}
 	if (rule->program->uses_old && !old && !rule->program->old_is_optional)
 		return;
 	struct cel_value v = cel_eval(rule->program, s, o, old, a, &budget);
-	if (v.kind == CEL_BOOL && !v.b && !rule->program->uses_old &&
-	    (old ? obj_equal(o, old) : r->is_kept)) {
-		/* KEP-4008: let through */
-	} else if (v.kind == CEL_BOOL && !v.b) {
-		const char *text = message_value(rule, s, o, old, a, &budget);
+	if (v.kind == CEL_BOOL && !v.b) {
+		struct field_errors *e = who_hears(r, rule, o, old);
+		const char *text = e ? message_value(rule, s, o, old, a, &budget) : NULL;
 		if (!text)
 			text = *rule->message ? rule->message
 					      : arena_fmt(a, "failed rule: %s", rule->text);
-		report(r, rule, s, text);
+		if (e)
+			report_false(r, rule, e, shown_value(s, o, a), text);
 	} else if (budget.over) {
-		report(r, rule, s,
+		report(r, s,
 		       arena_fmt(a, "%s: no further validation rules will be run",
 				 steps < RULE_STEPS_MAX
 					 ? "validation failed due to running out of cost budget"
 					 : "call cost exceeds limit for rule"));
 		r->stopped = true;
 	} else if (v.kind == CEL_ERROR && str_has_prefix(v.str, STR("no such overload"))) {
-		report(r, rule, s,
+		report(r, s,
 		       arena_fmt(a,
 				 "'%.*s': call arguments did not match a supported operator, "
 				 "function or macro signature for rule: %s",
 				 STR_ARG(v.str), said));
 	} else if (v.kind == CEL_ERROR) {
-		report(r, rule, s, arena_fmt(a, "%.*s evaluating rule: %s", STR_ARG(v.str), said));
+		report(r, s, arena_fmt(a, "%.*s evaluating rule: %s", STR_ARG(v.str), said));
 	} else if (v.kind != CEL_BOOL) {
-		report(r, rule, s, arena_fmt(a, "rule evaluated to no bool: %s", said));
+		report(r, s, arena_fmt(a, "rule evaluated to no bool: %s", said));
 	}
 	r->left -= steps - budget.left;
+}
+
+/* The rules of a default run before anybody has looked at them. */
+static const char *fault_of_default(const struct run *r, const struct cel_rule *rule,
+				    const struct schema *s, struct arena *a)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(CEL_TEXT_MAX);
+	struct cel_program *p = cel_parse(rule->text, a, &b);
+	if (p)
+		p->old_is_optional = rule->program && rule->program->old_is_optional;
+	return cel_rule_fault(p, s, true, r->path.len == 0 && s->embedded, &b, a);
 }
 
 static void run_rules(struct run *r, const struct schema *s, const struct obj *o,
@@ -178,7 +218,12 @@ static void run_rules(struct run *r, const struct schema *s, const struct obj *o
 {
 	for (size_t i = 0; s->cel && i < s->cel->n && !r->stopped; i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(EVAL_BYTES_MAX);
-		run_rule(r, &s->cel->items[i], s, o, old, a);
+		const struct cel_rule *rule = &s->cel->items[i];
+		const char *fault = r->is_default ? fault_of_default(r, rule, s, a) : NULL;
+		if (fault)
+			report(r, s, arena_fmt(a, "rule compile error: %s", fault));
+		else
+			run_rule(r, rule, s, o, old, a);
 	}
 }
 
@@ -266,7 +311,14 @@ static bool has_blocking(const struct field_errors *e)
 void schema_validate_rules(const struct schema *s, const struct obj *o, const struct obj *old,
 			   struct field_errors *ret)
 {
-	struct run r = {.errors = ret, .left = OBJECT_STEPS_MAX};
+	schema_validate_update_rules(s, o, old, ret, NULL);
+}
+
+void schema_validate_update_rules(const struct schema *s, const struct obj *o,
+				  const struct obj *old, struct field_errors *ret,
+				  struct field_errors *ret_through)
+{
+	struct run r = {.errors = ret, .through = ret_through, .left = OBJECT_STEPS_MAX};
 	if (!s || !s->has_rules_below)
 		return;
 	if (has_blocking(ret)) {
@@ -279,4 +331,17 @@ void schema_validate_rules(const struct schema *s, const struct obj *o, const st
 	strbuf_init(&r.path, PATH_BYTES_MAX);
 	walk(&r, s, o, old);
 	strbuf_release(&r.path);
+}
+
+void schema_validate_default_rules(const struct schema *s, const struct obj *o,
+				   struct field_errors *ret)
+{
+	const struct obj *const olds[] = {o, NULL};
+	const size_t from = ret->n;
+	for (size_t i = 0; i < ARRAY_LEN(olds) && ret->n == from; i++) {
+		struct run r = {.errors = ret, .left = OBJECT_STEPS_MAX, .is_default = true};
+		strbuf_init(&r.path, PATH_BYTES_MAX);
+		walk(&r, s, o, olds[i]);
+		strbuf_release(&r.path);
+	}
 }

@@ -15,6 +15,10 @@ struct cel_rules;
 struct cel_rules *cel_rules_compile(const struct schema *s, struct arena *a);
 
 struct cel_program;
+struct strbuf;
+/* What is wrong with an expression of s (p: NULL, and b says why it is none), or NULL: it is one of its type. */
+const char *cel_rule_fault(struct cel_program *p, const struct schema *s, bool is_rule,
+			   bool is_root, struct strbuf *b, struct arena *a);
 /* Of a rule with optionalOldSelf: p (may be NULL) is evaluated on create, too. */
 void cel_rule_with_optional(struct cel_program *p, const struct obj *rule);
 

@@ -156,9 +156,8 @@ struct checked {
 	bool uses_old;
 };
 
-/* NULL: it is an expression of its type. */
-static const char *fault_of(struct cel_program *p, const struct schema *s, bool is_rule,
-			    bool is_root, struct strbuf *b, struct arena *a)
+const char *cel_rule_fault(struct cel_program *p, const struct schema *s, bool is_rule,
+			   bool is_root, struct strbuf *b, struct arena *a)
 {
 	enum cel_kind kind = CEL_DYN, want = is_rule ? CEL_BOOL : CEL_STRING;
 	if (p)
@@ -188,7 +187,7 @@ static struct checked check_expression(struct rule_check *c, const struct schema
 	const char *text = obj_as_string(obj_get(rule, key));
 	struct cel_program *p = cel_parse(text, a, &b);
 	cel_rule_with_optional(p, rule);
-	const char *fault = fault_of(p, s, strcmp(key, "rule") == 0, is_root, &b, a);
+	const char *fault = cel_rule_fault(p, s, strcmp(key, "rule") == 0, is_root, &b, a);
 	if (fault)
 		add_broken(c, rule, i, key, fault);
 	else if (p)
@@ -208,8 +207,26 @@ static bool is_unsound(const struct rule_check *c)
 	return false;
 }
 
+/* Is nothing of it known to an expression? */
+/* NOLINTNEXTLINE(misc-no-recursion): schemas nest at most SCHEMA_DEPTH_MAX deep */
+static bool is_unknown(const struct schema *s)
+{
+	if (s->type == SCHEMA_ARRAY)
+		return !s->items || is_unknown(s->items);
+	return s->additional ? is_unknown(s->additional) : !s->type && !s->embedded;
+}
+
 static void check_rules(struct rule_check *c, const struct schema *s, bool is_root)
 {
+	if (obj_len(s->rules) && !is_unsound(c) && !is_root && is_unknown(s)) {
+		field_errors_add(
+			c->errors, FIELD_INTERNAL,
+			arena_fmt(c->a, "%s.x-kubernetes-validations", c->path.buf),
+			"Internal error: internal error: failed to construct type "
+			"information for x-kubernetes-validations rules: unable to convert "
+			"structural schema to CEL declarations");
+		return;
+	}
 	for (size_t i = 0; i < obj_len(s->rules) && !is_unsound(c); i++) {
 		const struct obj *rule = obj_at(s->rules, i);
 		struct str made = obj_as_str(obj_get(rule, "messageExpression"));

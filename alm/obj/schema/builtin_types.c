@@ -193,6 +193,7 @@ static struct schema *struct_node(const struct api_type *t)
 	map_set(types, name, s);
 	s->map_atomic = t->flags & API_ATOMIC;
 	add_fields(s, t);
+	s->preserve = !t->n && !(t->flags & API_IS_KIND); /* OpenAPI says no more than "object" */
 	for (size_t i = 0; t->flags & API_IS_KIND && i < ARRAY_LEN(of_kind); i++)
 		schema_set_property(types_arena, s, of_kind[i], scalar_node(SCHEMA_STRING));
 	if (strcmp(name, "core.v1.TypedObjectReference") ==

@@ -21,6 +21,12 @@ struct schema;
  * "spec.validation.openAPIV3Schema". Every violation of kube-api.md 11 "Structural schema".
  * False: its structure or its defaults are wrong, so that nothing can be said of its rules. */
 bool schema_check(const struct obj *openapi, const char *path, struct field_errors *ret);
+/* Tells what is wrong with the metadata of objects in a default, which stands at path. */
+typedef void (*schema_default_fn)(const struct schema *s, const char *path, struct obj *value,
+				  struct field_errors *ret);
+/* The same; of_default (may be NULL) is asked first of each default. */
+bool schema_check_with(const struct obj *openapi, const char *path, schema_default_fn of_default,
+		       struct field_errors *ret);
 /* Where the path leads to in what is declared, or NULL and why; path gets its other spelling. in_brackets: ['a'] is .a. */
 const struct obj *schema_at_path(const struct obj *openapi, const char *text, bool in_brackets,
 				 struct strbuf *path, struct arena *a, const char **ret_why);
@@ -57,6 +63,15 @@ bool schema_accepts(const struct schema *s, const struct obj *o);
 /* CEL rules; old is NULL on create. Over the runtime budget the write is refused. */
 void schema_validate_rules(const struct schema *s, const struct obj *o, const struct obj *old,
 			   struct field_errors *ret);
+/* The same, and what fails and is let through, as its value stays as it was (KEP-4008). */
+void schema_validate_update_rules(const struct schema *s, const struct obj *o,
+				  const struct obj *old, struct field_errors *ret,
+				  struct field_errors *ret_through);
+/* schema_validate() of a default: lists are not looked at as sets and maps, nor that what may be an integer or a string is one. */
+void schema_validate_default(const struct schema *s, const struct obj *o, struct field_errors *ret);
+/* The rules over a default that is right otherwise: as a value that stays as it is, and as one that is new. */
+void schema_validate_default_rules(const struct schema *s, const struct obj *o,
+				   struct field_errors *ret);
 /* Of a schema that is sound; where ret tells already what is wrong at a node or below it, its rules are not looked at. Compiles every rule: "compilation failed: ERROR: <input>:1:5: undefined field 'nope'". */
 void schema_check_rules(const struct obj *openapi, const char *path, struct field_errors *ret);
 

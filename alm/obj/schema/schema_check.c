@@ -266,12 +266,16 @@ static void check_value(struct schema_checked *c, const struct schema *s, const 
 	CLEANUP(arena_freep) struct arena *a = arena_new(FIELD_ERRORS_BYTES_MAX * 2);
 	struct field_errors *found = ARENA_NEW(a, struct field_errors);
 	field_errors_init(found, a);
-	schema_validate(s, value, found);
+	schema_validate_default(s, value, found);
+	bool by_rules = !found->n;
+	if (by_rules)
+		schema_validate_default_rules(s, value, found);
 	for (size_t i = 0; i < found->n; i++) {
 		const char *path = found->items[i].path;
+		const char *dot = by_rules && *path == '[' ? "" : "."; /* sic: "default.[0]" */
 		bool below = *path && strcmp(path, "<nil>") != 0;
 		schema_fault_add(c, found->items[i].type,
-				 below ? arena_fmt(a, "default.%s", path) : "default",
+				 below ? arena_fmt(a, "default%s%s", dot, path) : "default",
 				 found->items[i].message);
 	}
 }
@@ -289,6 +293,19 @@ static void check_default_of_none(struct schema_checked *c, const struct obj *o,
 	schema_fault_add(c, FIELD_TYPE_INVALID, "default", b.buf);
 }
 
+static bool is_embedded_sound(struct schema_checked *c, const struct schema *s,
+			      const struct obj *value)
+{
+	CLEANUP(obj_unrefp) struct obj *copy = obj_copy(value);
+	size_t at = c->path.len, from = c->errors->n;
+	if (!c->of_default)
+		return true;
+	strbuf_adds(&c->path, ".default");
+	c->of_default(s, c->path.buf, copy, c->errors);
+	strbuf_truncate(&c->path, at);
+	return c->errors->n == from;
+}
+
 /* The default must be valid, and nothing of it may be unknown. That of the root is a whole object. */
 static void check_default(struct schema_checked *c, const struct obj *o, bool is_root)
 {
@@ -303,12 +320,14 @@ static void check_default(struct schema_checked *c, const struct obj *o, bool is
 	if (!obj_is_set(value) || c->in_meta || schema_compile(o, &s, &err) < 0)
 		return;
 	s->embedded |= is_root;
+	s->has_embedded_below |= is_root;
 	CLEANUP(obj_unrefp) struct obj *whole = obj_map();
 	obj_set(whole, "default", obj_copy(value));
 	schema_prune_value(s, obj_get_mut(whole, "default"), count_pruned, &pruned);
 	if (pruned)
 		schema_invalid(c, "default", value, "must not have unknown fields");
-	check_value(c, s, value);
+	if (is_embedded_sound(c, s, value))
+		check_value(c, s, value);
 }
 
 /* Those of maps' values are refused elsewhere. */
@@ -351,7 +370,13 @@ bool schema_has_defaults(const struct obj *openapi)
 
 bool schema_check(const struct obj *openapi, const char *path, struct field_errors *ret)
 {
-	struct schema_checked c = {.errors = ret};
+	return schema_check_with(openapi, path, NULL, ret);
+}
+
+bool schema_check_with(const struct obj *openapi, const char *path, schema_default_fn of_default,
+		       struct field_errors *ret)
+{
+	struct schema_checked c = {.errors = ret, .of_default = of_default};
 	const size_t before = ret->n;
 	bool sound = false;
 	strbuf_init(&c.path, PATH_BYTES_MAX);

@@ -13,9 +13,10 @@ struct schema_checked {
 	struct field_errors *errors;
 	struct strbuf path;
 	unsigned depth;
-	bool in_meta;            /* of an object: its metadata, apiVersion or kind */
-	bool has_default;        /* of schema_has_defaults() */
-	const char *no_defaults; /* why there may be none here, or NULL */
+	bool in_meta;                 /* of an object: its metadata, apiVersion or kind */
+	bool has_default;             /* of schema_has_defaults() */
+	const char *no_defaults;      /* why there may be none here, or NULL */
+	schema_default_fn of_default; /* NULL: nobody asks */
 };
 
 enum schema_place { SCHEMA_AT_ROOT, SCHEMA_AT_FIELD, SCHEMA_AT_ITEM };

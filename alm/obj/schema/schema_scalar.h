@@ -27,6 +27,7 @@ struct schema_validation {
 	size_t n_stay; /* of those, what is told of an unchanged value, too */
 	struct schema_work *work;
 	const struct obj *old; /* of the value that is judged; NULL: there was none */
+	bool of_default;       /* what may be an integer or a string may be anything */
 };
 
 static inline bool validation_is_done(const struct schema_validation *v)

@@ -133,13 +133,29 @@ static void check_pattern(struct schema_checked *c, const struct obj *o)
 	schema_invalid(c, "pattern", text, b.buf);
 }
 
+/* Is nothing said but that type? What the structural form does not have says nothing, nor does an empty list of alternatives; that
+ * nothing is required, or has rules, is something. */
+static bool says_only_type(const struct obj *o, const char *type)
+{
+	static const char *const no_part[] = {"$ref", "definitions", "dependencies",
+					      "patternProperties", NULL};
+	static const char *const alternatives[] = {"allOf", "anyOf", "oneOf", "enum", NULL};
+	OBJ_EACH (it, o) {
+		bool is_off = (strcmp(it.key, "additionalProperties") == 0 &&
+			       obj_type(it.value) == OBJ_BOOL && !obj_is_true(it.value)) ||
+			      (strcmp(it.key, "items") == 0 && obj_type(it.value) == OBJ_LIST);
+		if (strcmp(it.key, "type") != 0 && !is_off && !cstr_in(it.key, no_part) &&
+		    (obj_len(it.value) || !cstr_in(it.key, alternatives)))
+			return false;
+	}
+	return strcmp(schema_text(o, "type"), type) == 0;
+}
+
 /* anyOf an integer and a text, and nothing else about either. */
 static bool is_int_or_string(const struct obj *any)
 {
-	const struct obj *a = obj_at(any, 0), *b = obj_at(any, 1);
-	return obj_len(any) == 2 && obj_len(a) == 1 && obj_len(b) == 1 &&
-	       strcmp(schema_text(a, "type"), "integer") == 0 &&
-	       strcmp(schema_text(b, "type"), "string") == 0;
+	return obj_len(any) == 2 && says_only_type(obj_at(any, 0), "integer") &&
+	       says_only_type(obj_at(any, 1), "string");
 }
 
 static bool says(const struct obj *v)
@@ -221,6 +237,14 @@ static void check_junctors(struct schema_checked *c, const struct obj *o, bool a
 
 static void check_metadata(struct schema_checked *c, const struct obj *meta, bool is_root)
 {
+	static const char *const even_empty[] = {"required",
+						 "x-kubernetes-list-map-keys",
+						 "x-kubernetes-validations",
+						 "x-kubernetes-list-type",
+						 "x-kubernetes-map-type",
+						 "additionalProperties",
+						 "externalDocs",
+						 NULL};
 	bool ok = true;
 	if (!meta)
 		return;
@@ -229,7 +253,8 @@ static void check_metadata(struct schema_checked *c, const struct obj *meta, boo
 			       "must be object");
 	OBJ_EACH (it, meta)
 		ok &= strcmp(it.key, "type") == 0 || strcmp(it.key, "default") == 0 ||
-		      strcmp(it.key, "properties") == 0 || !says(it.value);
+		      strcmp(it.key, "properties") == 0 ||
+		      (!says(it.value) && !cstr_in(it.key, even_empty));
 	OBJ_EACH (it, obj_get(meta, "properties"))
 		ok &= strcmp(it.key, "name") == 0 || strcmp(it.key, "generateName") == 0;
 	if (!ok && is_root)
@@ -298,7 +323,7 @@ static void check_structure(struct schema_checked *c, const struct obj *o, enum 
 	size_t at = c->path.len;
 	if (!schema_enter(c))
 		return;
-	if (strcmp(schema_text(o, "type"), "array") == 0 && !obj_is_set(items))
+	if (strcmp(schema_text(o, "type"), "array") == 0 && obj_type(items) != OBJ_MAP)
 		schema_require(c, "items", "must be specified");
 	if (obj_type(items) == OBJ_MAP) {
 		strbuf_adds(&c->path, ".items");

@@ -218,7 +218,7 @@ static void check_map(struct schema_validation *v, const struct schema *s, const
 
 static bool branch_holds(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
-	struct schema_validation silent = {.work = v->work};
+	struct schema_validation silent = {.work = v->work, .of_default = v->of_default};
 	check_node(&silent, s, o);
 	return silent.n_failed == 0;
 }
@@ -288,7 +288,8 @@ static void judge_node(struct schema_validation *v, const struct schema *s, cons
 		return;
 	enum obj_type type = obj_type(o);
 	bool is_null = type == OBJ_NULL || type == OBJ_ABSENT;
-	if (s->type && !(is_null && s->nullable) && !has_type(s, o))
+	if (s->type && !(is_null && s->nullable) && !(v->of_default && s->int_or_string) &&
+	    !has_type(s, o))
 		fail_type(v, s, o);
 	validation_enum(v, s, o);
 	if (is_null)
@@ -401,6 +402,26 @@ static void check_list_types(struct schema_validation *v, const struct schema *s
 		validation_forget(v, before);
 }
 
+static void tell_over(const struct schema_work *work, struct field_errors *ret)
+{
+	if (work->over)
+		field_errors_add(ret, FIELD_FORBIDDEN, "<nil>",
+				 "Forbidden: the object is too large for its schema: its "
+				 "validation needs more than %llu steps",
+				 (unsigned long long)SCHEMA_STEPS_MAX);
+}
+
+void schema_validate_default(const struct schema *s, const struct obj *o, struct field_errors *ret)
+{
+	struct schema_work work = {.left = SCHEMA_STEPS_MAX};
+	struct schema_validation v = {
+		.errors = ret, .work = &work, .root = "<nil>", .of_default = true};
+	strbuf_init(&v.path, PATH_BYTES_MAX);
+	check_node(&v, s, o);
+	strbuf_release(&v.path);
+	tell_over(&work, ret);
+}
+
 void schema_validate_at(const struct schema *s, const char *path, const struct obj *o,
 			const struct obj *old, struct field_errors *ret)
 {
@@ -422,11 +443,7 @@ void schema_validate_at(const struct schema *s, const char *path, const struct o
 	}
 	check_list_types(&v, s, o, old);
 	strbuf_release(&v.path);
-	if (work.over)
-		field_errors_add(ret, FIELD_FORBIDDEN, "<nil>",
-				 "Forbidden: the object is too large for its schema: its "
-				 "validation needs more than %llu steps",
-				 (unsigned long long)SCHEMA_STEPS_MAX);
+	tell_over(&work, ret);
 }
 
 void schema_validate(const struct schema *s, const struct obj *o, struct field_errors *ret)

@@ -59,14 +59,26 @@ static void test_cel__failures_read_as_G133_to_G136(void **state)
 	schema_check_rules(openapi, "x", errors);
 	assert_int_equal(errors->n, 0);
 	struct schema *s = compile(openapi);
-	static const int creates[] = {133, 134, 135};
+	static const struct {
+		int n;
+		const char *message; /* as 1.36 has it, which shows no type where the value was */
+	} creates[] = {
+		{133, "Invalid value: too big"},
+		{134, "Invalid value: failed rule: !has(self.lst) || self.lst.all(x, "
+		      "x.startsWith('a'))"},
+		{135, NULL},
+	};
 	for (size_t i = 0; i < ARRAY_LEN(creates); i++) {
-		struct obj *r = obj_keep(arena, recorded(creates[i]));
+		struct obj *r = obj_keep(arena, recorded(creates[i].n));
 		struct obj *o = obj_keep(arena, obj_copy(obj_get(r, "body")));
 		schema_default(s, o);
 		field_errors_init(errors, arena);
 		schema_validate_rules(s, o, NULL, errors);
-		assert_causes(r, errors);
+		assert_int_equal(errors->n, creates[i].message != NULL);
+		if (!creates[i].message)
+			continue;
+		assert_string_equal(errors->items[0].path, "spec");
+		assert_string_equal(errors->items[0].message, creates[i].message);
 	}
 	const struct obj *old = obj_get(obj_keep(arena, recorded(135)), "resp");
 	struct obj *green = obj_keep(arena, obj_copy(old));
@@ -284,7 +296,7 @@ static void test_cel__transition_rules_correlate_by_key(void **state)
 	schema_validate_rules(s, new, old, errors);
 	assert_int_equal(errors->n, 1);
 	assert_string_equal(errors->items[0].path, "p[2].v");
-	assert_string_equal(errors->items[0].message, "Invalid value: \"integer\": may not shrink");
+	assert_string_equal(errors->items[0].message, "Invalid value: 4: may not shrink");
 	schema_free(s);
 }
 
@@ -388,8 +400,8 @@ static void test_cel__old_self_may_be_optional(void **state)
 		int n, was; /* -1: created */
 		const char *message;
 	} rows[] = {{4, -1, NULL},
-		    {5, -1, "Invalid value: \"object\": was none"},
-		    {5, 4, "Invalid value: \"object\": was some"},
+		    {5, -1, "Invalid value: was none"},
+		    {5, 4, "Invalid value: was some"},
 		    {5, 5, NULL},
 		    {4, 5, NULL}};
 	struct schema *s = compile(openapi);
@@ -415,14 +427,14 @@ static void test_cel__what_is_unchanged_may_break_its_rule(void **state)
 	(void)state;
 	static const struct {
 		const char *now;
-		size_t failures;
+		size_t failures, through;
 	} rows[] = {
-		{"{\"n\":9,\"l\":[{\"p\":9}],\"z\":1}", 0},
-		{"{\"n\":8,\"l\":[{\"p\":9}]}", 1},
-		{"{\"n\":9,\"l\":[{\"p\":9},{\"p\":1}]}", 1},
-		{"{\"n\":9,\"l\":[{\"p\":8},{\"p\":7}]}", 2},
-		{"{\"n\":9,\"c\":3}", 1},
-		{"{\"n\":9,\"c\":4}", 0},
+		{"{\"n\":9,\"l\":[{\"p\":9}],\"z\":1}", 0, 2},
+		{"{\"n\":8,\"l\":[{\"p\":9}]}", 1, 1},
+		{"{\"n\":9,\"l\":[{\"p\":9},{\"p\":1}]}", 1, 1},
+		{"{\"n\":9,\"l\":[{\"p\":8},{\"p\":7}]}", 2, 1},
+		{"{\"n\":9,\"c\":3}", 1, 1},
+		{"{\"n\":9,\"c\":4}", 0, 1},
 	};
 	struct schema *s = compile(
 		parse("{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\","
@@ -432,10 +444,16 @@ static void test_cel__what_is_unchanged_may_break_its_rule(void **state)
 		      "{\"p\":{\"type\":\"integer\",\"x-kubernetes-validations\":[{\"rule\":"
 		      "\"self < 5\"}]}}}},\"z\":{\"type\":\"integer\"}}}"));
 	struct obj *old = parse("{\"n\":9,\"c\":3,\"l\":[{\"p\":9}]}");
+	struct field_errors *through = ARENA_NEW(arena, struct field_errors);
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		size_t before = errors->n;
 		schema_validate_rules(s, parse(rows[i].now), old, errors);
 		assert_int_equal(errors->n - before, rows[i].failures);
+		field_errors_init(through, arena);
+		before = errors->n;
+		schema_validate_update_rules(s, parse(rows[i].now), old, errors, through);
+		assert_int_equal(errors->n - before, rows[i].failures);
+		assert_int_equal(through->n, rows[i].through);
 	}
 	schema_free(s);
 }

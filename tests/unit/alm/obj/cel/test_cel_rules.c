@@ -66,8 +66,8 @@ static void check_given(const struct obj *row, const struct obj *head, const str
 	obj_set(thing, "spec", obj_copy(obj_get(head, "value")));
 	field_errors_init(&e, a);
 	schema_validate_rules(s, thing, NULL, &e);
-	char *ours = e.n ? arena_strdup(a, after(e.items[0].message, "Invalid value: \"object\": "))
-			 : NULL;
+	const char *told = e.n ? after(e.items[0].message, "Invalid value: ") : NULL;
+	char *ours = told ? arena_strdup(a, after(told, "\"object\": ")) : NULL;
 	if (ours && str_has_suffix(str_of(ours), STR(MESSAGE)))
 		ours[strlen(ours) - strlen(MESSAGE)] = '\0';
 	if (!cstr_eq(ours, gives))
