@@ -170,7 +170,10 @@ static void crd_late(struct mutation *m)
 
 static void crd_validate_of(struct mutation *m, struct field_errors *e)
 {
-	(m->is_status ? crd_validate_status : crd_validate)(m->after, m->before, e);
+	if (m->is_status)
+		crd_validate_status(m->after, m->before, e);
+	else
+		crd_validate(mutation_definition(m), m->before, e);
 }
 
 static void aggregation_validate(struct mutation *m, struct field_errors *e)

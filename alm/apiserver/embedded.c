@@ -110,8 +110,15 @@ int embedded_coerce(const struct schema *s, struct obj *o, struct error *err)
 
 void embedded_check(const struct schema *s, struct obj *o, struct field_errors *e)
 {
+	embedded_check_at(s, "", o, e);
+}
+
+void embedded_check_at(const struct schema *s, const char *path, struct obj *o,
+		       struct field_errors *e)
+{
 	struct walk w = {.e = e};
 	strbuf_init(&w.path, PATH_BYTES_MAX);
+	strbuf_adds(&w.path, path);
 	visit(&w, s, o);
 	strbuf_release(&w.path);
 }

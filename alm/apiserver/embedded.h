@@ -12,5 +12,8 @@ int embedded_coerce(const struct schema *s, struct obj *o, struct error *err);
 /* What is wrong with their names, namespaces, labels, annotations and finalizers; or that it is no metadata, of what was applied
  * and so not read before. */
 void embedded_check(const struct schema *s, struct obj *o, struct field_errors *e);
+/* The same of a value that stands at path. */
+void embedded_check_at(const struct schema *s, const char *path, struct obj *o,
+		       struct field_errors *e);
 
 #endif

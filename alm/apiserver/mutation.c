@@ -149,20 +149,21 @@ static void warn(struct mutation *m, struct field_errors *w)
 			     w->items[i].message);
 }
 
-/* Of these a new one's metadata is looked at when all else is right. */
-static bool is_meta_last(const struct mutation *m)
+/* That a name can stand in no path is found last of all, where the kind has no rule for it. */
+static bool is_path_fault(const struct mutation *m, const struct field_error *e)
 {
-	return !m->before && (cstr_eq(m->kind->plural, "poddisruptionbudgets") ||
-			      (cstr_eq(m->kind->plural, "events") && !*m->kind->group));
+	return m->kind->flags & KIND_FREE_PREFIX &&
+	       (cstr_eq(e->path, "metadata.generateName") ||
+		(m->kind->flags & KIND_PATH_NAME && cstr_eq(e->path, "metadata.name") &&
+		 e->type == FIELD_INVALID));
 }
 
-/* It may be told for what is not empty, too. */
-static bool refuses_root(const struct field_errors *e, const char *path)
+/* Of these a new one's metadata is looked at when all else is right. first: what was found of it. */
+static bool is_meta_last(const struct mutation *m, const struct field_error *first)
 {
-	for (size_t i = 0; i < e->n; i++)
-		if (e->items[i].type == FIELD_INVALID && cstr_eq(e->items[i].path, path))
-			return true;
-	return false;
+	return !m->before && (cstr_eq(m->kind->plural, "poddisruptionbudgets") ||
+			      (cstr_eq(m->kind->plural, "events") && !*m->kind->group) ||
+			      is_path_fault(m, first));
 }
 
 /* Behind what is told of the containers of its Pod among those from number i to n. spec: "spec.template.spec.". */
@@ -235,9 +236,9 @@ static void check_emptied(const struct mutation *m, struct check_parts *parts,
 		check_required(e, path, "must specify at least one Policy");
 		if (strstr(path, ".scaleUp."))
 			move_last(e, n, place_before(e, STR("spec.behavior.scaleDown")));
-	} else if (field && strcmp(field, ".openAPIV3Schema") == 0 && !refuses_root(e, path)) {
-		crd_refuse_root(e, path, NULL);
-		move_last(e, n, place_before(e, (struct str){path, (size_t)(field - path)}));
+	} else if (cstr_has_prefix(path, "spec.metadata.")) {
+		check_forbidden(e, path, "cannot be set");
+		move_last(e, n, place_before(e, STR("spec.spec")));
 	}
 }
 
@@ -245,6 +246,15 @@ static void drop_hidden(struct field_errors *e)
 {
 	e->n -= e->hidden;
 	memmove(e->items, e->items + e->hidden, e->n * sizeof(*e->items));
+}
+
+/* What fails and may stay as it was is told as a warning. */
+static void check_rules(struct mutation *m, struct field_errors *e)
+{
+	struct field_errors *through = mutation_errors(m->r);
+	schema_validate_update_rules(m->kind->schema, m->after, m->before, e, through);
+	for (size_t i = 0; i < through->n; i++)
+		request_warn(m->r, "%s: %s", through->items[i].path, through->items[i].message);
 }
 
 int mutation_validate(struct mutation *m, struct error *err)
@@ -259,7 +269,7 @@ int mutation_validate(struct mutation *m, struct error *err)
 	check_emptied(m, &parts, e);
 	/* What an update says of the metadata comes between what a new object has to be and what may not
 	 * change, or the other way round. */
-	if (e->n > of_meta && is_meta_last(m))
+	if (of_meta && e->n > of_meta && is_meta_last(m, &e->items[0]))
 		e->hidden = of_meta;
 	if (e->hidden)
 		drop_hidden(e);
@@ -276,7 +286,7 @@ int mutation_validate(struct mutation *m, struct error *err)
 		scale_check(m->kind, m->after, m->is_status, e);
 		if (!m->is_status)
 			embedded_check(m->kind->schema, m->after, e);
-		schema_validate_rules(m->kind->schema, m->after, m->before, e);
+		check_rules(m, e);
 	}
 	if (e->n == 0) {
 		warn(m, e);

@@ -45,6 +45,8 @@ struct mutation {
 	const char *other_uid;            /* that a patch gives it, or NULL */
 	const char
 		*emptied; /* a list or map that is there and empty, where Go tells that from none */
+	const struct obj *
+		as_read; /* of a definition: after, with the lists and maps that are empty, or NULL */
 	bool is_put, is_status, is_apply;
 	bool is_ordered;                /* a JSON patch: its values are read as they were written */
 	struct stated stated;           /* of is_apply */
@@ -68,6 +70,8 @@ int mutation_init(struct mutation *m, struct request *r, const char *ns, const c
 /* --- mutation_shape.c --- */
 /* Checks kind and apiVersion, shapes metadata, prunes and defaults m->after; collects findings. */
 int mutation_shape(struct mutation *m, struct error *err);
+/* A definition, its schemas as they were read. */
+const struct obj *mutation_definition(const struct mutation *m);
 /* What is applied to a built-in kind is of its types; of what is left out of it nobody else asks. */
 int mutation_reads(struct mutation *m, const struct obj *config, struct error *err);
 /* Strict: E_BADREQUEST; Warn: headers. */

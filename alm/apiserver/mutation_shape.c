@@ -89,7 +89,8 @@ static struct obj *as_applied(const struct obj *patch, const struct obj *before,
 		const struct obj *was = obj_get(before, it.key);
 		const struct api_field *f = t ? api_find(t, it.key, NULL) : NULL;
 		const struct api_type *of = f && f->shape == API_STRUCT ? api_struct_of(f) : NULL;
-		if (obj_type(it.value) != obj_type(was))
+		bool always = of && !f->marks && obj_type(it.value) == OBJ_MAP && before;
+		if (obj_type(it.value) != obj_type(was) && !always)
 			obj_set(o, it.key, without_nulls(it.value));
 		else if (obj_type(it.value) == OBJ_MAP && !(f && api_is_replaced(t, f)))
 			obj_set(o, it.key, as_applied(it.value, was, of));
@@ -226,32 +227,42 @@ static bool is_emptied(const struct obj *v)
 	return (obj_type(v) == OBJ_LIST || obj_type(v) == OBJ_MAP) && !obj_len(v);
 }
 
-/* At the root of a schema whose status is written apart. */
-static void note_emptied_root(struct mutation *m)
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as JSON is read */
+static bool has_emptied(const struct obj *o)
 {
-	static const char *const keys[] = {"allOf",
-					   "anyOf",
-					   "oneOf",
-					   "enum",
-					   "patternProperties",
-					   "dependencies",
-					   "definitions",
-					   "x-kubernetes-list-map-keys"};
-	const struct obj *list = obj_path(m->after, "spec.versions");
-	for (size_t i = 0; i < obj_len(list) && !m->is_status; i++) {
-		const struct obj *v = obj_at(list, i), *s = obj_path(v, "schema.openAPIV3Schema");
-		if (obj_type(obj_path(v, "subresources.status")) != OBJ_MAP)
-			continue;
-		for (size_t k = 0; k < ARRAY_LEN(keys); k++) {
-			if (is_emptied(obj_get(s, keys[k])))
-				m->emptied = obj_len(list) == 1
-						     ? "spec.validation.openAPIV3Schema"
-						     : arena_fmt(m->r->arena,
-								 "spec.versions[%zu].schema."
-								 "openAPIV3Schema",
-								 i);
-		}
+	for (size_t i = 0; obj_type(o) == OBJ_LIST && i < obj_len(o); i++)
+		if (has_emptied(obj_at(o, i)))
+			return true;
+	OBJ_EACH (it, o) {
+		bool one = cstr_eq(it.key, "items") && obj_type(it.value) != OBJ_MAP;
+		if (one || is_emptied(it.value) || has_emptied(it.value))
+			return true;
 	}
+	return false;
+}
+
+/* The checks of a schema tell what is empty from what is not there. */
+static void read_definition(struct mutation *m, const struct api_type *t, enum api_dialect how)
+{
+	struct error ignored = ERROR_INIT;
+	m->as_read = NULL;
+	if (!cstr_eq(m->kind->group, CRD_GROUP) || m->is_status ||
+	    !has_emptied(obj_path(m->after, "spec.versions")))
+		return;
+	struct obj *o = obj_keep(m->r->arena, obj_copy(m->after));
+	if (api_decode_as_read(t, how, o, &ignored) == 0)
+		m->as_read = o;
+}
+
+const struct obj *mutation_definition(const struct mutation *m)
+{
+	if (!m->as_read)
+		return m->after;
+	struct obj *o = obj_keep(m->r->arena, obj_copy_shallow(m->after));
+	struct obj *spec = obj_copy_shallow(obj_get(o, "spec"));
+	obj_set(spec, "versions", obj_ref(obj_path(m->as_read, "spec.versions")));
+	obj_set(o, "spec", spec);
+	return o;
 }
 
 /* Of a container that comes later these may not be there at all. */
@@ -280,6 +291,9 @@ static void note_emptied(struct mutation *m)
 					      "spec.jobTemplate.spec.template.spec"};
 	static const char *const scaling[] = {"spec.behavior.scaleUp.policies",
 					      "spec.behavior.scaleDown.policies"};
+	static const char *const of_claims[] = {"spec.metadata.ownerReferences",
+						"spec.metadata.finalizers",
+						"spec.metadata.managedFields"};
 	for (size_t i = 0; i < ARRAY_LEN(of_pods); i++) {
 		const struct obj *spec = obj_path(m->after, of_pods[i]);
 		const struct obj *claims = obj_get(obj_get(spec, "resources"), "claims");
@@ -292,6 +306,10 @@ static void note_emptied(struct mutation *m)
 	for (size_t i = 0; i < ARRAY_LEN(scaling); i++)
 		if (is_emptied(obj_path(m->after, scaling[i])))
 			m->emptied = scaling[i];
+	for (size_t i = ARRAY_LEN(of_claims); i-- > 0;) /* the first of them is told */
+		if (cstr_eq(m->kind->plural, "resourceclaimtemplates") &&
+		    is_emptied(obj_path(m->after, of_claims[i])))
+			m->emptied = of_claims[i];
 }
 
 void mutation_drop_empty(struct mutation *m)
@@ -311,11 +329,10 @@ static int shape_builtin(struct mutation *m, struct error *err)
 	const struct api_type *t = api_type_of_kind(api_version, m->kind->kind);
 	bool patched = cstr_eq(m->r->verb, "patch");
 	note_emptied(m);
-	if (cstr_eq(m->kind->group, CRD_GROUP))
-		note_emptied_root(m);
 	enum api_dialect how = m->is_apply || m->strategic ? API_UNSTRUCTURED
 			       : patched && !m->is_ordered ? API_JSON_SORTED
 							   : API_JSON_TEXT;
+	read_definition(m, t, how);
 	int rc = t ? api_decode_keeping(t, how, m->after, unknown_field, m, err)
 		   : object_meta_coerce(m->after, false, unknown_field, m, err);
 	m->has_empty = rc > 0;

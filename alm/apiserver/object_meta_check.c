@@ -162,9 +162,9 @@ static void check_whole(const struct kind *k, const struct obj *o, struct field_
 	const char *generate = obj_str(o, generate_at), *name = meta_name(o);
 	if (generate && !(k->flags & KIND_FREE_PREFIX))
 		check_name(k, generate, generate_at, true, e);
-	if (name)
+	if (name && (!(k->flags & KIND_FREE_PREFIX) || !(k->flags & KIND_PATH_NAME)))
 		check_name(k, name, name_at, false, e);
-	else
+	else if (!name)
 		check_required(e, name_at, "name or generateName is required");
 	check_at_least(e, "metadata.generation", obj_path(o, "metadata.generation"), 0);
 	check_maps(o, e);

@@ -250,12 +250,12 @@ static int check_config(struct mutation *m, struct obj *config, struct apply_req
 	return apply_check(q, &why, &inner) < 0 ? fail_code(r, inner.code, err, "%s", why.buf) : 0;
 }
 
-/* One that is empty is none there, as it is where "0" is stated. */
+/* One that is empty, or null, is none there, as it is where "0" is stated. */
 static const char *stated_revision(const struct mutation *m, const struct obj *config)
 {
 	const struct obj *v = obj_path(config, "metadata.resourceVersion");
-	bool none = m->head && obj_type(v) == OBJ_STRING && !obj_as_str(v).len;
-	return none ? "0" : NULL;
+	bool none = obj_type(v) == OBJ_NULL || (obj_type(v) == OBJ_STRING && !obj_as_str(v).len);
+	return m->head && none ? "0" : NULL;
 }
 
 static const char *stated_text(const struct mutation *m, const char *text)

@@ -24,11 +24,11 @@ void crd_default(struct obj *o);
 /* As that of one whose names nobody has accepted. */
 void crd_empty_status(struct obj *o);
 void crd_validate(const struct obj *o, const struct obj *before, struct field_errors *e);
-/* What the root of a schema says must not be said there, as the status is written apart. */
-void crd_refuse_root(struct field_errors *e, const char *at, const struct obj *schema);
 /* Of a write of the status alone: which names it says are accepted. */
 void crd_validate_status(const struct obj *o, const struct obj *before, struct field_errors *e);
-/* Columns and subresources of a version, at that path (crd_check.c). */
+/* If the status is written apart, the root of a schema says what its fields say, and no more (crd_check.c). */
+void crd_check_root(const struct obj *schema, const char *at, struct field_errors *e);
+/* Columns and subresources of a version, at that path. */
 void crd_check_columns(const struct obj *version, const char *at, struct field_errors *e);
 void crd_check_scale(const struct obj *version, const char *at, struct field_errors *e);
 /* Are the names of a definition names? */

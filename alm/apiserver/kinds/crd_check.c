@@ -86,6 +86,55 @@ void crd_check_scale(const struct obj *version, const char *at, struct field_err
 				   "should be a json path under either .spec or .status");
 }
 
+static void refuse_root(struct field_errors *e, const char *at, const struct obj *s)
+{
+	check_invalid(e, at, s,
+		      "only [Description Type Format Title Maximum ExclusiveMaximum Minimum "
+		      "ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems "
+		      "MultipleOf Required Items Properties ExternalDocs Example "
+		      "XPreserveUnknownFields XValidations] fields are allowed at the root of the "
+		      "schema if the status subresource is enabled");
+}
+
+void crd_check_root(const struct obj *s, const char *at, struct field_errors *e)
+{
+	static const char *const early[] = {"id", "$schema"};
+	static const char *const never[] = {"default",
+					    "enum",
+					    "maxProperties",
+					    "minProperties",
+					    "allOf",
+					    "oneOf",
+					    "anyOf",
+					    "not",
+					    "additionalProperties",
+					    "patternProperties",
+					    "dependencies",
+					    "additionalItems",
+					    "definitions",
+					    "x-kubernetes-list-map-keys",
+					    "x-kubernetes-list-type",
+					    "x-kubernetes-map-type"};
+	static const char *const flags[] = {"nullable", "x-kubernetes-embedded-resource",
+					    "x-kubernetes-int-or-string"};
+	const char *type = check_text(s, "type");
+	bool found = obj_is_set(obj_get(s, "$ref"));
+	for (size_t i = 0; i < ARRAY_LEN(early); i++)
+		found |= !check_is_empty(s, early[i]);
+	if (!found && *type && strcmp(type, "object") != 0) {
+		check_invalid_text(e, check_below(e, at, "type"), type,
+				   "only \"object\" is allowed as the type at the root of the "
+				   "schema if the status subresource is enabled");
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(never); i++)
+		found |= obj_is_set(obj_get(s, never[i]));
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+		found |= obj_flag(s, flags[i], false);
+	if (found)
+		refuse_root(e, at, s);
+}
+
 /* Is it one, if it is there? */
 static void check_name(struct field_errors *e, const char *path, const struct obj *names,
 		       const char *member, bool is_mixed)

@@ -6,6 +6,7 @@
 
 #include "alm/apiserver/admission/conversion.h"
 #include "alm/apiserver/admission/hook_check.h"
+#include "alm/apiserver/embedded.h"
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/kinds/crd_internal.h"
 #include "alm/apiserver/kinds/crd_kind.h"
@@ -75,65 +76,15 @@ static bool schema_was_there(const struct map *before, const struct obj *schema)
 	return map_has(before, digest);
 }
 
-void crd_refuse_root(struct field_errors *e, const char *at, const struct obj *s)
-{
-	check_invalid(e, at, s,
-		      "only [Description Type Format Title Maximum ExclusiveMaximum Minimum "
-		      "ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems "
-		      "MultipleOf Required Items Properties ExternalDocs Example "
-		      "XPreserveUnknownFields XValidations] fields are allowed at the root of the "
-		      "schema if the status subresource is enabled");
-}
-
-/* If the status is written apart, the root says what its fields say, and no more. */
-static void check_root(struct field_errors *e, const char *at, const struct obj *s)
-{
-	static const char *const early[] = {"id", "$schema", "$ref"};
-	static const char *const never[] = {"default",
-					    "enum",
-					    "maxProperties",
-					    "minProperties",
-					    "allOf",
-					    "oneOf",
-					    "anyOf",
-					    "not",
-					    "additionalProperties",
-					    "patternProperties",
-					    "dependencies",
-					    "additionalItems",
-					    "definitions",
-					    "x-kubernetes-list-map-keys",
-					    "x-kubernetes-list-type",
-					    "x-kubernetes-map-type"};
-	static const char *const flags[] = {"nullable", "x-kubernetes-embedded-resource",
-					    "x-kubernetes-int-or-string"};
-	const char *type = check_text(s, "type");
-	bool found = false;
-	for (size_t i = 0; i < ARRAY_LEN(early); i++)
-		found |= !check_is_empty(s, early[i]);
-	if (!found && *type && strcmp(type, "object") != 0) {
-		check_invalid_text(e, check_below(e, at, "type"), type,
-				   "only \"object\" is allowed as the type at the root of the "
-				   "schema if the status subresource is enabled");
-		return;
-	}
-	for (size_t i = 0; i < ARRAY_LEN(never); i++)
-		found |= obj_is_set(obj_get(s, never[i]));
-	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
-		found |= obj_flag(s, flags[i], false);
-	if (found)
-		crd_refuse_root(e, at, s);
-}
-
 static void check_schema(struct field_errors *e, const char *at, const struct obj *s,
 			 bool has_status, const struct map *known)
 {
 	at = check_below(e, at, "openAPIV3Schema");
-	if (!obj_is_set(s) || schema_was_there(known, s))
+	if (!obj_is_set(s))
 		return;
 	if (has_status)
-		check_root(e, at, s);
-	if (schema_check(s, at, e))
+		crd_check_root(s, at, e);
+	if (!schema_was_there(known, s) && schema_check_with(s, at, embedded_check_at, e))
 		schema_check_rules(s, at, e);
 }
 

@@ -21,6 +21,7 @@ struct decode {
 	bool is_wrong; /* err says of the first value of a wrong type */
 	bool is_own;   /* or of the first that a reader of its own refused */
 	bool keeps_empty, has_empty;
+	bool keeps_all; /* empty lists and maps of any field */
 	struct strbuf *
 		way; /* to that value, where the first is told by the order of keys; NULL: as it stands */
 };
@@ -84,36 +85,6 @@ static int wrong_type(struct decode *d, const struct api_place *p, unsigned mark
 }
 
 /* --- scalars --- */
-
-static struct obj *zero_of(const struct api_field *f)
-{
-	switch ((enum api_shape)f->shape) {
-	case API_STRUCT:
-		return f->marks & API_POINTER ? NULL : obj_map();
-	case API_BOOL:
-		return obj_bool(false);
-	case API_INT32:
-	case API_INT64:
-	case API_INT_OR_STRING:
-		return obj_int(0);
-	case API_QUANTITY:
-		return obj_string("0");
-	case API_STRING:
-	case API_BYTES:
-		return obj_string("");
-	case API_DOUBLE:
-	case API_TIME:
-	case API_MICRO_TIME:
-	case API_FIELDS:
-	case API_RAW:
-	case API_JSON:
-	case API_SCHEMA_OR_ARRAY:
-	case API_SCHEMA_OR_BOOL:
-	case API_SCHEMA_OR_STRINGS:
-		break;
-	}
-	return NULL;
-}
 
 static bool fits_integer(const struct obj *v, enum api_shape shape)
 {
@@ -269,14 +240,14 @@ static void fill_struct(const struct api_type *t, struct obj *o)
 		if (*json && json_parse(str_of(json), &value, &ignored) == 0)
 			obj_set(o, name, value);
 		else if (api_is_always(f))
-			obj_set(o, name, zero_of(f));
+			obj_set(o, name, api_zero(f));
 	}
 }
 
 /* A null in a list or map. */
 static struct obj *zero_item(const struct api_field *f)
 {
-	struct obj *o = zero_of(f);
+	struct obj *o = api_zero(f);
 	if (o && f->shape == API_STRUCT)
 		fill_struct(api_struct_of(f), o);
 	return o;
@@ -293,7 +264,7 @@ static int decode_schema_or(struct decode *d, const struct api_place *p, struct 
 {
 	const struct api_type *t = api_type_named(SCHEMA_TYPE);
 	bool is_text = d->dialect != API_UNSTRUCTURED;
-	struct decode own = {.dialect = API_JSON_TEXT, .err = d->err};
+	struct decode own = {.dialect = API_JSON_TEXT, .err = d->err, .keeps_all = d->keeps_all};
 	int r = 0;
 	if (obj_type(v) == OBJ_MAP)
 		r = decode_struct(&own, is_text ? p : NULL, t, v);
@@ -448,10 +419,13 @@ static int decode_struct(struct decode *d, const struct api_place *at, const str
 		}
 		if (now)
 			obj_set(o, it.key, now);
+		if (v && d->keeps_all && api_is_no_schema(p.field, obj_get(o, it.key)))
+			obj_set(o, it.key, obj_list());
 		const struct obj *is = obj_get(o, it.key);
 		bool of_template = at && at->up && strcmp(it.key, "managedFields") == 0;
-		if (!v || api_is_left_out(p.field, is, d->keeps_empty) ||
-		    (of_template && !obj_len(is)))
+		bool stays = d->keeps_all && v && api_is_emptied(p.field, is);
+		if (!v || (!stays && (api_is_left_out(p.field, is, d->keeps_empty) ||
+				      (of_template && !obj_len(is)))))
 			obj_del(o, it.key);
 		else if (d->keeps_empty)
 			d->has_empty |= obj_type(is) == OBJ_LIST && !obj_len(is);
@@ -478,6 +452,14 @@ int api_decode(const struct api_type *t, enum api_dialect dialect, struct obj *o
 	       void (*on_unknown)(void *arg, const char *path), void *arg, struct error *err)
 {
 	struct decode d = {.dialect = dialect, .on_unknown = on_unknown, .arg = arg, .err = err};
+	CLEANUP(strbuf_release) struct strbuf way = STRBUF_INIT(API_PATH_BYTES_MAX);
+	return decode(&d, t, o, &way);
+}
+
+int api_decode_as_read(const struct api_type *t, enum api_dialect dialect, struct obj *o,
+		       struct error *err)
+{
+	struct decode d = {.dialect = dialect, .err = err, .keeps_all = true};
 	CLEANUP(strbuf_release) struct strbuf way = STRBUF_INIT(API_PATH_BYTES_MAX);
 	return decode(&d, t, o, &way);
 }

@@ -30,5 +30,9 @@ int api_decode(const struct api_type *t, enum api_dialect dialect, struct obj *o
 int api_decode_keeping(const struct api_type *t, enum api_dialect dialect, struct obj *o,
 		       void (*on_unknown)(void *arg, const char *path), void *arg,
 		       struct error *err);
+/* The same, but all empty lists and maps stay: as Go has the object in memory, where some of its checks tell an empty one from
+ * none. */
+int api_decode_as_read(const struct api_type *t, enum api_dialect dialect, struct obj *o,
+		       struct error *err);
 
 #endif

@@ -183,11 +183,13 @@ static bool is_zero(const struct obj *v)
  * empty list of managers asks for something. */
 bool api_is_left_out(const struct api_field *f, const struct obj *v, bool keeps_empty)
 {
+	static const char *const asked_for[] = {"managedFields", "currentMetrics", "sharedCounters",
+						NULL};
 	if (obj_type(v) == OBJ_NULL)
 		return true;
-	if (strcmp(api_text(f->name), "managedFields") == 0 ||
-	    strcmp(api_text(f->name), "currentMetrics") == 0 ||
-	    strcmp(api_text(f->name), "sharedCounters") == 0 || f->shape == API_SCHEMA_OR_STRINGS)
+	if (cstr_in(api_text(f->name), asked_for) || f->shape == API_SCHEMA_OR_STRINGS ||
+	    (f->shape == API_STRUCT &&
+	     strcmp(api_text(api_struct_of(f)->name), "resource.v1.Device") == 0))
 		return false;
 	if (f->shape == API_SCHEMA_OR_ARRAY) /* what is neither is read as nothing */
 		return (obj_type(v) != OBJ_MAP && obj_type(v) != OBJ_LIST) ||
@@ -200,6 +202,49 @@ bool api_is_left_out(const struct api_field *f, const struct obj *v, bool keeps_
 		      f->shape == API_INT64 || f->shape == API_BYTES;
 	return (!(f->flags & (API_REQUIRED | API_ALWAYS)) || f->flags & API_OMITTED) &&
 	       (plural || (scalar && !(f->marks & API_POINTER))) && is_zero(v);
+}
+
+struct obj *api_zero(const struct api_field *f)
+{
+	switch ((enum api_shape)f->shape) {
+	case API_STRUCT:
+		return f->marks & API_POINTER ? NULL : obj_map();
+	case API_BOOL:
+		return obj_bool(false);
+	case API_INT32:
+	case API_INT64:
+	case API_INT_OR_STRING:
+		return obj_int(0);
+	case API_QUANTITY:
+		return obj_string("0");
+	case API_STRING:
+	case API_BYTES:
+		return obj_string("");
+	case API_DOUBLE:
+	case API_TIME:
+	case API_MICRO_TIME:
+	case API_FIELDS:
+	case API_RAW:
+	case API_JSON:
+	case API_SCHEMA_OR_ARRAY:
+	case API_SCHEMA_OR_BOOL:
+	case API_SCHEMA_OR_STRINGS:
+		break;
+	}
+	return NULL;
+}
+
+bool api_is_emptied(const struct api_field *f, const struct obj *v)
+{
+	bool one = f->shape == API_SCHEMA_OR_ARRAY && obj_type(v) == OBJ_LIST;
+	return (f->marks & (API_LIST | API_MAP) || one) &&
+	       (obj_type(v) == OBJ_LIST || obj_type(v) == OBJ_MAP) && !obj_len(v);
+}
+
+bool api_is_no_schema(const struct api_field *f, const struct obj *v)
+{
+	return f->shape == API_SCHEMA_OR_ARRAY && obj_type(v) > OBJ_NULL &&
+	       obj_type(v) != OBJ_MAP && obj_type(v) != OBJ_LIST;
 }
 
 int api_double(const struct obj *v, struct obj **ret)

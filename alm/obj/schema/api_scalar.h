@@ -11,6 +11,12 @@ int api_time(struct str text, bool micro, struct obj **ret, struct error *err);
 int api_base64(struct str text, struct obj **ret, struct error *err);
 /* Does Go leave the field out, with this value? keeps_empty: not an empty list that it writes as [] or null. */
 bool api_is_left_out(const struct api_field *f, const struct obj *v, bool keeps_empty);
+/* What stands for a null in a list or map, and for what is always written; NULL: nothing does. Owned. */
+struct obj *api_zero(const struct api_field *f);
+/* A list or map of a field that has nothing in it. */
+bool api_is_emptied(const struct api_field *f, const struct obj *v);
+/* Of a field that holds a schema or several: neither, and no null. */
+bool api_is_no_schema(const struct api_field *f, const struct obj *v);
 /* An integer of more digits than a double holds is the double; ret stays as it is where the value may stay. 0. */
 int api_double(const struct obj *v, struct obj **ret);
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """ratchet.py URL TOKEN >ratchet.jsonl: updates of custom resources that were stored before their schema became stricter (KEP-4008).
 
-One line a request, in order (recorder.py); tests/unit/alm/apiserver/test_differs.c sends the same to ours. Recorded on 1.36. Rules in
-CEL are not among them: what a real server lets through of those it tells as Warnings."""
+One line a request, in order (recorder.py); tests/unit/alm/apiserver/test_differs.c sends the same to ours. Recorded on 1.36. What a rule in
+CEL would refuse and is let through is told as a Warning."""
 import time
 
 from recorder import CRD, MERGE, PATCH, APPLY, ask
@@ -22,11 +22,19 @@ STRICT = {'type': 'object', 'required': ['must'], 'properties': {
     'any': {'type': 'object', 'properties': {'p': TEXT, 'q': TEXT}, 'anyOf': [{'required': ['p']}, {'properties': {'q': {'maxLength': 3}}}]},
     'ni': {'type': 'object', 'properties': {'p': TEXT}, 'not': {'required': ['p']}},
     'al': {'type': 'object', 'properties': {'p': TEXT, 'q': TEXT}, 'allOf': [{'properties': {'p': {'maxLength': 3}}}, {'required': ['q']}]},
-    'mi': {'type': 'object', 'minProperties': 2, 'additionalProperties': TEXT}}}
+    'mi': {'type': 'object', 'minProperties': 2, 'additionalProperties': TEXT},
+    'ci': {'type': 'integer', 'x-kubernetes-validations': [{'rule': 'self < 5'}]},
+    'cs': {'type': 'string', 'maxLength': 9, 'x-kubernetes-validations': [{'rule': 'self == "a"', 'reason': 'FieldValueDuplicate'}]},
+    'cb': {'type': 'boolean', 'x-kubernetes-validations': [{'rule': 'self', 'message': 'not so', 'reason': 'FieldValueForbidden'}]},
+    'cl': {'type': 'array', 'maxItems': 3, 'items': {'type': 'number', 'x-kubernetes-validations': [{'rule': 'self < 1.0'}]},
+           'x-kubernetes-validations': [{'rule': 'size(self) < 1', 'reason': 'FieldValueDuplicate'}]},
+    'co': {'type': 'object', 'properties': {'x': {'type': 'integer'}, 'y': TEXT},
+           'x-kubernetes-validations': [{'rule': 'self.x < 1', 'messageExpression': 'self.x > 0 ? "it is more" : ""', 'fieldPath': '.x'}]},
+    'cn': {'x-kubernetes-int-or-string': True, 'x-kubernetes-validations': [{'rule': 'self == 1'}]}}}
 LONG = 'toolong'
 STORED = {'a': LONG, 'e': 'z', 'n': 9, 'f': 'never', 'o': {'s': LONG}, 'at': [LONG, 'b', 'c'], 'ao': [{'v': LONG}], 'st': [LONG, 'dup', 'dup'],
           'mp': [{'k': '1', 'v': LONG}, {'k': '2', 'v': 'ok'}], 'am': {'k': LONG}, 'any': {'q': LONG}, 'ni': {'p': 'x'}, 'al': {'p': LONG},
-          'mi': {'x': 'y'}, 'z': '1'}
+          'mi': {'x': 'y'}, 'z': '1', 'ci': 9, 'cs': 'b', 'cb': False, 'cl': [1.5], 'co': {'x': 3}, 'cn': 'q'}
 THINGS = '/apis/ratchet.example.com/v1/namespaces/default/ratchets'
 
 
@@ -49,7 +57,8 @@ ask('POST', CRD, {'apiVersion': 'apiextensions.k8s.io/v1', 'kind': 'CustomResour
 time.sleep(3)
 for k, v in list(STORED.items()) + [('all', None)]:
     ask('POST', THINGS, {'apiVersion': 'ratchet.example.com/v1', 'kind': 'Ratchet', 'metadata': {'name': 'b-' + k},
-                         'spec': STORED if k == 'all' else {k: v}})
+                         # Warnings of rules would come in the order of a Go map, another one each time
+                         'spec': {x: STORED[x] for x in STORED if x[0] != 'c'} if k == 'all' else {k: v}})
 ask('PATCH', THINGS + '/b-a/status', {'status': {'x': LONG}}, MERGE)
 ask('PATCH', CRD + '/ratchets.ratchet.example.com', {'spec': {'versions': versions(STRICT, SHORT)}}, MERGE)
 time.sleep(3)
@@ -85,6 +94,14 @@ spec('ni', ni={'p': 'y'})
 spec('al', al={'p': LONG, 'q': 'z'})
 spec('al', al={'p': 'toolong2', 'q': 'z'})
 spec('mi', mi={'x': 'z'})
+# What has a rule is let through as it was, and told.
+spec('ci', ci=8)
+spec('cs', cs='c')
+spec('cl', cl=[1.5, 2])
+spec('cl', cl=[2.5])
+spec('co', co={'x': 4})
+spec('co', co={'y': 'new'})
+spec('cn', cn='r')
 change('b-all', {'spec': {'z': '5', 'must': 'm'}})
 change('b-all', {'spec': {'a': 'longer', 'must': 'm', 'o': {'k': 'n'}}})
 change('b-all', [{'op': 'replace', 'path': '/spec/z', 'value': '4'}], PATCH)
