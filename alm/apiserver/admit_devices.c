@@ -26,14 +26,14 @@ static void set_times(struct obj *device, const char *now)
 }
 
 /* Lists of values and mappings are of features that are off by default. */
-static const char *const lists[] = {"bools", "ints", "strings", "versions"};
+static const char *const values[] = {"bools", "ints", "strings", "versions"};
 static const char mappings[] = "nodeAllocatableResourceMappings";
 
 static bool has_new(const struct obj *device)
 {
 	OBJ_EACH (it, obj_get(device, "attributes"))
-		for (size_t k = 0; k < ARRAY_LEN(lists); k++)
-			if (obj_has(it.value, lists[k]))
+		for (size_t k = 0; k < ARRAY_LEN(values); k++)
+			if (obj_has(it.value, values[k]))
 				return true;
 	return obj_has(device, mappings);
 }
@@ -42,8 +42,8 @@ static void drop_new(struct obj *device)
 {
 	struct obj *all = obj_get_mut(device, "attributes");
 	OBJ_EACH (it, all)
-		for (size_t k = 0; k < ARRAY_LEN(lists); k++)
-			obj_del(obj_get_mut(all, it.key), lists[k]);
+		for (size_t k = 0; k < ARRAY_LEN(values); k++)
+			obj_del(obj_get_mut(all, it.key), values[k]);
 	obj_del(device, mappings);
 }
 
@@ -56,13 +56,20 @@ static bool any(const struct obj *o, bool (*has)(const struct obj *device))
 	return false;
 }
 
+/* Two lists are one too many, though both be empty; one that is empty is none. */
+static void drop_empty(struct obj *o)
+{
+	static const char *const lists[] = {DEVICES, "spec.sharedCounters"};
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		if (obj_path(o, lists[i]) && !obj_len(obj_path(o, lists[i])) &&
+		    !obj_path(o, lists[1 - i]))
+			obj_del_path(o, lists[i]);
+}
+
 void admit_devices_default(struct mutation *m)
 {
 	char now[CLOCK_TEXT_MAX];
-	const struct obj *shared = obj_path(m->after, "spec.sharedCounters");
-	if (shared && !obj_len(shared) && !obj_path(m->after, DEVICES))
-		obj_del_path(m->after,
-			     "spec.sharedCounters"); /* beside devices they are too many */
+	drop_empty(m->after);
 	if (!any(m->after, has_timeless))
 		return;
 	struct obj *list = obj_copy(obj_path(m->after, DEVICES)); /* what was read stays */

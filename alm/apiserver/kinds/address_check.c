@@ -9,6 +9,7 @@
 #define SLICE_ENDPOINTS_MAX 1000
 #define SLICE_ADDRESSES_MAX 100
 #define SLICE_PORTS_MAX     20000
+#define SLICE_HINTS_MAX     8
 
 /* --- addresses --- */
 
@@ -121,6 +122,30 @@ void check_cidr(struct field_errors *e, const char *path, const char *text, bool
 }
 
 /* Is y's address in the range of x? */
+void check_interface_address(struct field_errors *e, const char *path, const char *text)
+{
+	struct address a;
+	int64_t prefix;
+	bool zero;
+	char form[ADDRESS_TEXT_MAX];
+	if (!read_cidr(str_of(text), &a, &prefix, &zero)) {
+		check_invalid_text(e, path, text,
+				   "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or "
+				   "2001:db8::1/64)");
+		return;
+	}
+	if (is_mapped(&a)) { /* shown as the address of IPv4 that it is */
+		a = (struct address){.bytes = {a.bytes[12], a.bytes[13], a.bytes[14], a.bytes[15]}};
+		prefix -= prefix > 32 ? 96 : 0;
+	}
+	address_print(&a, form);
+	const char *whole = arena_fmt(e->arena, "%s/%lld", form, (long long)prefix);
+	if (strcmp(whole, text) != 0)
+		check_invalid_text(
+			e, path, text,
+			arena_fmt(e->arena, "must be in canonical form (\"%s\")", whole));
+}
+
 static bool has_address(const struct address *x, int64_t prefix, const struct address *y)
 {
 	struct address differs = *x;
@@ -407,6 +432,27 @@ static void check_slice_address(struct field_errors *e, const char *list, size_t
 	check_reachable(e, path, text);
 }
 
+/* What is near the endpoint. */
+static void check_hints(struct field_errors *e, const char *path, const struct obj *hints)
+{
+	static const char *const lists[] = {"forZones", "forNodes"};
+	for (size_t k = 0; k < ARRAY_LEN(lists); k++) {
+		const struct obj *list = obj_get(hints, lists[k]);
+		const char *at = check_below(e, path, lists[k]);
+		CLEANUP(map_freep) struct map *seen = map_new(NULL);
+		check_count(e, at, obj_len(list), SLICE_HINTS_MAX);
+		if (obj_len(list) > SLICE_HINTS_MAX)
+			return;
+		for (size_t i = 0; i < obj_len(list); i++) {
+			const char *name = check_text(obj_at(list, i), "name");
+			const char *here = check_below(e, check_at(e, at, i), "name");
+			if (check_again(seen, name))
+				field_errors_add_text(e, FIELD_DUPLICATE, here, name);
+			check_named(e, here, k ? NAME_DNS_SUBDOMAIN : NAME_LABEL_VALUE, name);
+		}
+	}
+}
+
 static void check_endpoint(struct field_errors *e, const char *path, const struct obj *o,
 			   const char *type)
 {
@@ -420,6 +466,7 @@ static void check_endpoint(struct field_errors *e, const char *path, const struc
 	check_node_name(e, path, o);
 	if (host)
 		check_named(e, check_below(e, path, "hostname"), NAME_DNS_LABEL, host);
+	check_hints(e, check_below(e, path, "hints"), obj_get(o, "hints"));
 }
 
 void check_endpoint_slice(struct field_errors *e, const struct obj *o)

@@ -10,6 +10,8 @@
 void check_ip(struct field_errors *e, const char *path, const char *text, bool canonical);
 bool address_is_ip(const char *text); /* in any form */
 void check_cidr(struct field_errors *e, const char *path, const char *text, bool canonical);
+/* An address and the length of its network's prefix, in its canonical form. */
+void check_interface_address(struct field_errors *e, const char *path, const char *text);
 
 /* Of a NetworkPolicy: each exception is a part of the block. */
 void check_ip_block(struct field_errors *e, const char *path, const struct obj *block);

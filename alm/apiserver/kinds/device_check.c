@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/kinds/claim_check.h"
+#include "alm/apiserver/kinds/device_amount_check.h"
 #include "alm/apiserver/kinds/device_bindings_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
@@ -243,6 +244,7 @@ static void check_used(struct field_errors *e, const char *path, const struct ob
 	if (obj_type(data) > OBJ_NULL && obj_type(data) != OBJ_MAP)
 		check_invalid_text(e, check_below(e, path, "data"), "<value omitted>",
 				   "must be a valid JSON object");
+	check_device_network(e, check_below(e, path, "networkData"), obj_get(d, "networkData"));
 	check_said_since(e, from, d);
 }
 

@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/kinds/address_check.h"
 #include "alm/apiserver/kinds/field_check.h"
+#include "alm/apiserver/kinds/pod_parts.h"
 #include "alm/apiserver/kinds/resource_quota.h"
 
 #define CIDRS "spec.podCIDRs"
@@ -170,12 +171,7 @@ void check_runtime_class(struct field_errors *e, const struct obj *o)
 	if (!*handler)
 		check_required(e, "handler", NULL);
 	check_name_rule(e, "handler", NAME_DNS_LABEL, handler);
-	OBJ_EACH (it, obj_path(o, "overhead.podFixed")) {
-		const char *at = arena_fmt(e->arena, "overhead.limits[%s]", it.key);
-		check_container_resource(e, at, it.key);
-		if (check_is_negative(it.value, false))
-			check_invalid(e, at, it.value, "must be greater than or equal to 0");
-	}
+	pod_check_overhead(e, "overhead", obj_path(o, "overhead.podFixed"));
 }
 
 void runtime_class_kept(struct field_errors *e, const struct obj *o, const struct obj *before)

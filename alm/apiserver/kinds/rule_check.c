@@ -64,8 +64,6 @@ static const struct field_rule {
 	{"apiservices.apiregistration.k8s.io", "status.conditions[].status", SAID, "True False Unknown"},
 	{"leases.coordination.k8s.io", "spec.leaseDurationSeconds", POSITIVE, "must be greater than 0"},
 	{"leases.coordination.k8s.io", "spec.leaseTransitions", COUNT, NULL},
-	{"endpointslices.discovery.k8s.io", "endpoints[].hints.forZones[].name", LABEL_VALUE, NULL},
-	{"endpointslices.discovery.k8s.io", "endpoints[].hints.forNodes[].name", NODE, NULL},
 	{"poddisruptionbudgets.policy", "spec.unhealthyPodEvictionPolicy", ONE_OF, "AlwaysAllow IfHealthyBudget"},
 	{"runtimeclasses.node.k8s.io", "scheduling.nodeSelector", LABELS, NULL},
 	{"runtimeclasses.node.k8s.io", "scheduling.tolerations[]", TOLERATION, NULL},

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/device_amount_check.h"
 #include "alm/apiserver/kinds/device_bindings_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
@@ -335,11 +336,12 @@ static void check_capacities(struct field_errors *e, const char *path, const str
 			     bool is_shared)
 {
 	OBJ_EACH (it, map) {
+		const char *at = check_below(e, at_entry(e, path, it.key), "requestPolicy");
 		check_entry_name(e, path, it.key);
 		if (obj_has(it.value, "requestPolicy") && !is_shared)
-			check_forbidden(e,
-					check_below(e, at_entry(e, path, it.key), "requestPolicy"),
-					"allowMultipleAllocations must be true");
+			check_forbidden(e, at, "allowMultipleAllocations must be true");
+		else
+			check_request_policy(e, at, it.value);
 	}
 }
 
