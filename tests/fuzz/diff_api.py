@@ -396,7 +396,11 @@ def in_a_go_map(req, there, here):
     """A converter of maps stops at the first value of a wrong type, in the order of a Go map. Does the request have more than one, of which
     each server tells another one?"""
     a, b = [re.sub(r'JSONSchemaProps(\.\w+)* of', 'JSONSchemaProps of', o.get('message') or '') for o in (there, here)]
-    return '/customresourcedefinitions' in req[1] and req[3] in (APPLY, STRATEGIC) and a == b and 'Go struct field JSONSchemaProps' in a
+    if '/customresourcedefinitions' not in req[1] or req[3] not in (APPLY, STRATEGIC):
+        return False
+    tail = r': (unrecognized type: \w+|cannot restore \w+ from:? \w+)$'
+    stops = all(re.search(tail, x) for x in (a, b))
+    return a == b and 'Go struct field JSONSchemaProps' in a or stops and re.sub(tail, '', a) == re.sub(tail, '', b)
 
 
 def without_protection(o):

@@ -27,7 +27,7 @@ static bool is_legal(const struct obj *schema)
 	CLEANUP(arena_freep) struct arena *a = arena_new((size_t)1 << 20);
 	struct field_errors *e = ARENA_NEW(a, struct field_errors);
 	field_errors_init(e, a);
-	schema_check(schema, "", e);
+	schema_check(schema, "", NULL, e);
 	return e->n == 0;
 }
 

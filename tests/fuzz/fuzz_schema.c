@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (obj_type(obj_at(all, 0)) != OBJ_MAP)
 		return 0;
 	field_errors_init(&e, a);
-	schema_check(obj_at(all, 0), "spec", &e);
+	schema_check(obj_at(all, 0), "spec", NULL, &e);
 	bool is_legal = e.n == 0;
 	note_errors(&e);
 	if (schema_compile(obj_at(all, 0), &s, &err) < 0) {

@@ -34,7 +34,9 @@ static void check_deprecation(struct field_errors *e, const char *at, const stru
 	struct str s = obj_as_str(text);
 	size_t i = 0;
 	for (size_t k = 0; k < obj_len(before) && text; k++)
-		if (obj_equal(obj_get(obj_at(before, k), "deprecationWarning"), text))
+		if (obj_equal(obj_get(obj_at(before, k), "deprecationWarning"), text) &&
+		    obj_flag(obj_at(before, k), "deprecated", false) ==
+			    obj_flag(version, "deprecated", false))
 			return;
 	if (text && !obj_flag(version, "deprecated", false)) {
 		check_invalid(e, path, text, "can only be set for deprecated versions");
@@ -84,7 +86,7 @@ static void check_schema(struct field_errors *e, const char *at, const struct ob
 		return;
 	if (has_status)
 		crd_check_root(s, at, e);
-	if (!schema_was_there(known, s) && schema_check_with(s, at, embedded_check_at, e))
+	if (!schema_was_there(known, s) && schema_check(s, at, embedded_check_at, e))
 		schema_check_rules(s, at, e);
 }
 

@@ -120,6 +120,8 @@ static void check_tls(struct field_errors *e, const struct obj *tls)
 		for (size_t k = 0; k < obj_len(hosts); k++)
 			check_host(e, arena_fmt(e->arena, "spec.tls[%zu].hosts[%zu]", i, k),
 				   obj_as_string(obj_at(hosts, k)));
+		check_name_rule(e, arena_fmt(e->arena, "spec.tls[%zu].secretName", i),
+				NAME_DNS_SUBDOMAIN, check_text(obj_at(tls, i), "secretName"));
 	}
 }
 

@@ -59,7 +59,6 @@ static const struct field_rule {
 	{"ingresses.networking.k8s.io", "status.loadBalancer.ingress[].hostname", SUBDOMAIN, "must be a DNS name, not an IP address"},
 	{"daemonsets.apps", "spec.minReadySeconds", COUNT, NULL},
 	{"daemonsets.apps", "spec.revisionHistoryLimit", COUNT, NULL},
-	{"ingresses.networking.k8s.io", "spec.tls[].secretName", SUBDOMAIN, NULL},
 	{"ingresses.networking.k8s.io", "spec.ingressClassName", NAMED, NULL},
 	{"apiservices.apiregistration.k8s.io", "status.conditions[].status", SAID, "True False Unknown"},
 	{"leases.coordination.k8s.io", "spec.leaseDurationSeconds", POSITIVE, "must be greater than 0"},

@@ -202,6 +202,28 @@ static void run_rule(struct run *r, const struct cel_rule *rule, const struct sc
 	r->left -= steps - budget.left;
 }
 
+const char *cel_rule_fault(struct cel_program *p, const struct schema *s, bool is_rule,
+			   bool is_root, struct strbuf *b, struct arena *a)
+{
+	enum cel_kind kind = CEL_DYN, want = is_rule ? CEL_BOOL : CEL_STRING;
+	if (p)
+		cel_check(p, s, is_root, a, b, &kind);
+	if (!p || b->len > 0)
+		return arena_fmt(a,
+				 is_rule ? "compilation failed: %s"
+					 : "messageExpression compilation failed: %s",
+				 b->buf);
+	if (kind != want && kind != CEL_DYN)
+		return is_rule ? "cel expression must evaluate to a bool"
+			       : "messageExpression must evaluate to a string";
+	const char *fault = cel_constant_fault(p, a);
+	return fault ? arena_fmt(a,
+				 is_rule ? "program instantiation failed: %s"
+					 : "messageExpression instantiation failed: %s",
+				 fault)
+		     : NULL;
+}
+
 /* The rules of a default run before anybody has looked at them. */
 static const char *fault_of_default(const struct run *r, const struct cel_rule *rule,
 				    const struct schema *s, struct arena *a)
@@ -219,6 +241,8 @@ static void run_rules(struct run *r, const struct schema *s, const struct obj *o
 	for (size_t i = 0; s->cel && i < s->cel->n && !r->stopped; i++) {
 		CLEANUP(arena_freep) struct arena *a = arena_new(EVAL_BYTES_MAX);
 		const struct cel_rule *rule = &s->cel->items[i];
+		if (r->is_default && !str_trim(str_of(rule->text)).len)
+			continue; /* which is told elsewhere */
 		const char *fault = r->is_default ? fault_of_default(r, rule, s, a) : NULL;
 		if (fault)
 			report(r, s, arena_fmt(a, "rule compile error: %s", fault));

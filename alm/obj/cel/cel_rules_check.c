@@ -156,28 +156,6 @@ struct checked {
 	bool uses_old;
 };
 
-const char *cel_rule_fault(struct cel_program *p, const struct schema *s, bool is_rule,
-			   bool is_root, struct strbuf *b, struct arena *a)
-{
-	enum cel_kind kind = CEL_DYN, want = is_rule ? CEL_BOOL : CEL_STRING;
-	if (p)
-		cel_check(p, s, is_root, a, b, &kind);
-	if (!p || b->len > 0)
-		return arena_fmt(a,
-				 is_rule ? "compilation failed: %s"
-					 : "messageExpression compilation failed: %s",
-				 b->buf);
-	if (kind != want && kind != CEL_DYN)
-		return is_rule ? "cel expression must evaluate to a bool"
-			       : "messageExpression must evaluate to a string";
-	const char *fault = cel_constant_fault(p, a);
-	return fault ? arena_fmt(a,
-				 is_rule ? "program instantiation failed: %s"
-					 : "messageExpression instantiation failed: %s",
-				 fault)
-		     : NULL;
-}
-
 static struct checked check_expression(struct rule_check *c, const struct schema *s,
 				       const struct obj *rule, size_t i, const char *key,
 				       bool is_root)

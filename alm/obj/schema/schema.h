@@ -17,16 +17,15 @@ struct schema;
 /* What one validation may take, in steps of regular expressions (5 to 10 ns each). */
 #define SCHEMA_STEPS_MAX UINT64_C(20000000)
 
-/* Is the text a legal structural schema? path is where it stands, as
- * "spec.validation.openAPIV3Schema". Every violation of kube-api.md 11 "Structural schema".
- * False: its structure or its defaults are wrong, so that nothing can be said of its rules. */
-bool schema_check(const struct obj *openapi, const char *path, struct field_errors *ret);
 /* Tells what is wrong with the metadata of objects in a default, which stands at path. */
 typedef void (*schema_default_fn)(const struct schema *s, const char *path, struct obj *value,
 				  struct field_errors *ret);
-/* The same; of_default (may be NULL) is asked first of each default. */
-bool schema_check_with(const struct obj *openapi, const char *path, schema_default_fn of_default,
-		       struct field_errors *ret);
+/* Is the text a legal structural schema? path is where it stands, as
+ * "spec.validation.openAPIV3Schema". Every violation of kube-api.md 11 "Structural schema".
+ * False: its structure or its defaults are wrong, so that nothing can be said of its rules.
+ * of_default (may be NULL) is asked first of each default. */
+bool schema_check(const struct obj *openapi, const char *path, schema_default_fn of_default,
+		  struct field_errors *ret);
 /* Where the path leads to in what is declared, or NULL and why; path gets its other spelling. in_brackets: ['a'] is .a. */
 const struct obj *schema_at_path(const struct obj *openapi, const char *text, bool in_brackets,
 				 struct strbuf *path, struct arena *a, const char **ret_why);

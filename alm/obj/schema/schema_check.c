@@ -285,11 +285,15 @@ static void check_default_of_none(struct schema_checked *c, const struct obj *o,
 				  const struct obj *value)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	const char *is = obj_type_name(obj_type(value));
+	const char *is = obj_type_name(obj_type(value)), *wanted = schema_text(o, "type");
+	if (obj_is_number(value) && *schema_text(o, "format")) {
+		is = obj_type(value) == OBJ_INT ? "int64" : "float64";
+		wanted = schema_text(o, "format");
+	}
 	if (obj_len(value) && obj_type(value) == OBJ_MAP && !obj_len(obj_get(o, "properties")))
 		schema_invalid(c, "default", value, "must not have unknown fields");
-	strbuf_addf(&b, "Invalid value: \"%s\":  in body must be of type %s: \"%s\"", is,
-		    schema_text(o, "type"), is);
+	strbuf_addf(&b, "Invalid value: \"%s\":  in body must be of type %s: \"%s\"", is, wanted,
+		    is);
 	schema_fault_add(c, FIELD_TYPE_INVALID, "default", b.buf);
 }
 
@@ -368,13 +372,8 @@ bool schema_has_defaults(const struct obj *openapi)
 	return c.has_default;
 }
 
-bool schema_check(const struct obj *openapi, const char *path, struct field_errors *ret)
-{
-	return schema_check_with(openapi, path, NULL, ret);
-}
-
-bool schema_check_with(const struct obj *openapi, const char *path, schema_default_fn of_default,
-		       struct field_errors *ret)
+bool schema_check(const struct obj *openapi, const char *path, schema_default_fn of_default,
+		  struct field_errors *ret)
 {
 	struct schema_checked c = {.errors = ret, .of_default = of_default};
 	const size_t before = ret->n;

@@ -330,7 +330,7 @@ static void test_cel__illegal_rules(void **state)
 		const struct obj *o =
 			parse(arena_fmt(arena, "{\"type\":\"object\",\"properties\":{\"p\":%s}}",
 					illegal[i].schema));
-		if (schema_check(o, "x", errors))
+		if (schema_check(o, "x", NULL, errors))
 			schema_check_rules(o, "x", errors);
 		if (errors->n != 1 || !strstr(errors->items[0].message, illegal[i].finding))
 			fail_msg("%s: %s", illegal[i].schema,

@@ -80,7 +80,7 @@ static void test_schema__illegal_definitions_read_as_G18_and_G19(void **state)
 		struct obj *r = obj_keep(f->arena, recorded(numbers[i]));
 		struct obj *openapi = recorded_schema(numbers[i]);
 		field_errors_init(f->errors, f->arena);
-		schema_check(openapi, "spec.validation.openAPIV3Schema", f->errors);
+		schema_check(openapi, "spec.validation.openAPIV3Schema", NULL, f->errors);
 		assert_causes(r, f->errors);
 		obj_unref(openapi);
 	}
@@ -90,7 +90,7 @@ static void test_schema__legal_definition_has_no_finding(void **state)
 {
 	struct fixture *f = *state;
 	struct obj *openapi = recorded_schema(14);
-	schema_check(openapi, "x", f->errors);
+	schema_check(openapi, "x", NULL, f->errors);
 	assert_int_equal(f->errors->n, 0);
 	obj_unref(openapi);
 }
@@ -121,7 +121,7 @@ static void test_schema__legal_though_odd(void **state)
 		schema_check(parse(f, arena_fmt(f->arena,
 						"{\"type\":\"object\",\"properties\":{\"x\":%s}}",
 						odd[i])),
-			     "S", f->errors);
+			     "S", NULL, f->errors);
 		assert_int_equal(f->errors->n, i < 4 ? 0 : 2);
 	}
 }
@@ -443,7 +443,7 @@ static void test_schema__illegal_definitions(void **state)
 			arena_fmt(f->arena, "{\"type\":\"object\",\"properties\":{\"x\":%s}}",
 				  illegal[i].schema);
 		field_errors_init(f->errors, f->arena);
-		schema_check(parse(f, text), "S", f->errors);
+		schema_check(parse(f, text), "S", NULL, f->errors);
 		const char *got = "nothing";
 		if (f->errors->n)
 			got = arena_fmt(f->arena, "%s: %s", f->errors->items[0].path,
@@ -473,7 +473,7 @@ static void test_schema__hostile_depth_and_branches_are_bounded(void **state)
 		deep = obj_keep(f->arena, outer);
 	}
 	assert_int_equal(schema_compile(deep, &s, &err), -E_LIMIT);
-	schema_check(deep, "S", f->errors);
+	schema_check(deep, "S", NULL, f->errors);
 	assert_true(f->errors->n > 0);
 }
 
