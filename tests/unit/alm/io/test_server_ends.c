@@ -69,12 +69,12 @@ static void turn_for(struct fixture *f, int64_t ns)
 static void test_server_ends__a_slow_reader_stays(void **state)
 {
 	struct fixture *f = *state;
-	listen_with(f, (struct server_config){.idle_ns = 400 * NS_PER_MS});
+	listen_with(f, (struct server_config){.idle_ns = NS_PER_S});
 	int fd = dial_small(f);
 	ask(fd, "GET", "/list", NULL, NULL);
 	size_t got = 0;
-	for (int i = 0; i < 16; i++) { /* four times as long */
-		turn_for(f, 100 * NS_PER_MS);
+	for (int i = 0; i < 12; i++) { /* three times as long */
+		turn_for(f, 250 * NS_PER_MS);
 		for (size_t n = 1, taken = 0; n && taken < MIB / 4; taken += n)
 			got += n = take_some(fd, MIB / 4);
 		assert_non_null(f->held);
