@@ -237,8 +237,11 @@ static void check_emptied(const struct mutation *m, struct check_parts *parts,
 		if (strstr(path, ".scaleUp."))
 			move_last(e, n, place_before(e, STR("spec.behavior.scaleDown")));
 	} else if (cstr_has_prefix(path, "spec.metadata.")) {
+		size_t at = place_before(e, STR("spec.spec"));
+		for (size_t i = 0; i < n && at == n; i++) /* or before "field is immutable" */
+			at = cstr_eq(e->items[i].path, "spec") ? i : n;
 		check_forbidden(e, path, "cannot be set");
-		move_last(e, n, place_before(e, STR("spec.spec")));
+		move_last(e, n, at);
 	}
 }
 

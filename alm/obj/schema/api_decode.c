@@ -158,7 +158,8 @@ static int decode_quantity(struct decode *d, const struct api_place *p, const st
 	char out[QUANTITY_TEXT_MAX];
 	struct str s = obj_type(v) == OBJ_STRING ? obj_as_str(v) : obj_number_text(v);
 	/* The lists of pods' and claims' resources are rounded to milli when they are defaulted. */
-	bool of_pods = p->field->marks & API_MAP && !*api_go_type(p->field);
+	bool of_pods = p->field->marks & API_MAP && !*api_go_type(p->field) &&
+		       strcmp(api_text(p->field->name), "podFixed") != 0;
 	int floor = of_pods ? QUANTITY_MILLI : QUANTITY_NANO;
 	const char *fault = quantity_canonical(s, floor, out);
 	struct error inner = ERROR_INIT;
