@@ -60,23 +60,38 @@ void object_meta_check_annotations(const struct obj *notes, const char *path,
 				 "Too long: may not be more than %zu bytes", ANNOTATIONS_BYTES_MAX);
 }
 
-/* As they are shown, in the order of their fields. Each message has all of them, so they are printed at most once. */
-static const char *owners_shown(const struct obj *list, struct field_errors *e)
+/* As it is shown, in the order of its fields. */
+static struct obj *owner_shown(const struct obj *owner)
 {
 	static const char *const fields[] = {"apiVersion", "kind",       "name",
 					     "uid",        "controller", "blockOwnerDeletion"};
+	struct obj *ref = obj_map();
+	for (size_t k = 0; k < ARRAY_LEN(fields); k++)
+		if (obj_has(owner, fields[k]))
+			obj_set(ref, fields[k], obj_ref(obj_get(owner, fields[k])));
+	return ref;
+}
+
+/* Each message has all of them, so they are printed at most once. */
+static const char *owners_shown(const struct obj *list, struct field_errors *e)
+{
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(OWNERS_SHOWN_MAX);
 	CLEANUP(obj_unrefp) struct obj *shown = obj_list();
-	for (size_t i = 0; i < obj_len(list); i++) {
-		struct obj *ref = obj_map();
-		for (size_t k = 0; k < ARRAY_LEN(fields); k++)
-			if (obj_has(obj_at(list, i), fields[k]))
-				obj_set(ref, fields[k],
-					obj_ref(obj_get(obj_at(list, i), fields[k])));
-		obj_append(shown, ref);
-	}
+	for (size_t i = 0; i < obj_len(list); i++)
+		obj_append(shown, owner_shown(obj_at(list, i)));
 	json_print(shown, &b);
 	return arena_strndup(e->arena, b.buf, b.len);
+}
+
+/* It goes by itself, and would take with it what it owns. */
+static void check_no_event(struct field_errors *e, const struct obj *owner)
+{
+	CLEANUP(obj_unrefp) struct obj *shown = NULL;
+	if (!cstr_eq(obj_str(owner, "apiVersion"), "v1") ||
+	    !cstr_eq(obj_str(owner, "kind"), "Event"))
+		return;
+	shown = owner_shown(owner);
+	check_invalid(e, owners_at, shown, "/v1, Kind=Event is disallowed from being an owner");
 }
 
 static void check_owners(const struct obj *o, struct field_errors *e)
@@ -94,6 +109,7 @@ static void check_owners(const struct obj *o, struct field_errors *e)
 			if (check_is_empty(ref, need[j]))
 				check_invalid_text(e, check_below(e, owners_at, need[j]), "",
 						   "must not be empty");
+		check_no_event(e, ref);
 		if (!obj_flag(ref, "controller", false) || field_errors_full(e))
 			continue; /* each message has the whole list */
 		const char *is = arena_fmt(e->arena, "%s/%s", check_text(ref, "kind"),

@@ -7,6 +7,7 @@
 #include "alm/apiserver/status.h"
 #include "alm/base/clock.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/schema/schema_node.h"
 
 #define MANAGER_BYTES_MAX 128
 
@@ -60,11 +61,14 @@ static int manager_value(struct request *r, const char *options, bool apply,
 		return fail_options(r, options, FIELD_TOO_LONG, "fieldManager", err,
 				    "Too long: may not be more than %d bytes", MANAGER_BYTES_MAX);
 	for (const char *p = v; p && *p; p++)
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f) {
+			CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+			go_quote(str_of(v), &b);
 			return fail_options(r, options, FIELD_INVALID, "fieldManager", err,
-					    "Invalid value: \"%s\": should only contain printable "
-					    "characters",
-					    v);
+					    "Invalid value: %s: invalid character U+%04X (at "
+					    "position %zu)",
+					    b.buf, (unsigned)*p, (size_t)(p - v));
+		}
 	ret->manager_stated = v && *v;
 	ret->manager = ret->manager_stated ? v : default_manager(r);
 	if (apply && !ret->manager_stated)

@@ -1,6 +1,8 @@
 /* pods: see pods.h. */
 #include "alm/apiserver/pods.h"
 
+#include <string.h>
+
 #include "alm/apiserver/admission/hooks.h"
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/deletion.h"
@@ -140,28 +142,89 @@ int pods_evict(struct request *r, const struct obj *body, struct error *err)
 
 /* --- binding --- */
 
+static int cannot_bind(struct request *r, struct error *err, const char *why)
+{
+	return fail_code(r, E_CONFLICT, err,
+			 "Operation cannot be fulfilled on pods/binding \"%s\": %s", r->name, why);
+}
+
+static int check_target(struct request *r, const struct obj *body, struct error *err)
+{
+	const char *kind = obj_str(body, "target.kind"), *node = obj_str(body, "target.name");
+	if (!cstr_eq(meta_name(body), r->name))
+		return fail_code(r, E_BADREQUEST, err,
+				 "name in URL does not match name in Binding object");
+	if (kind && *kind && strcmp(kind, "Node") != 0)
+		return fail_invalid_one(r, "", "Binding", r->name, FIELD_NOT_SUPPORTED,
+					"target.kind", err,
+					"Unsupported value: \"%s\": supported values: \"Node\", "
+					"\"<empty>\"",
+					kind);
+	return node && *node ? 0
+			     : fail_invalid_one(r, "", "Binding", r->name, FIELD_REQUIRED,
+						"target.name", err, "Required value");
+}
+
+/* Whom the scheduler has looked at, and whether it may be placed at all. */
+static int check_unbound(struct request *r, const struct obj *pod, const struct obj *body,
+			 struct error *err)
+{
+	const char *has = obj_str(pod, "spec.nodeName"), *uid = meta_uid(body);
+	if (uid && !cstr_eq(uid, meta_uid(pod)))
+		return cannot_bind(r, err,
+				   arena_fmt(r->arena,
+					     "Precondition failed: UID in precondition: %s, UID in "
+					     "object meta: %s",
+					     uid, meta_uid(pod)));
+	if (meta_is_deleting(pod))
+		return cannot_bind(
+			r, err,
+			arena_fmt(r->arena, "pod %s is being deleted, cannot be assigned to a host",
+				  r->name));
+	if (has && *has)
+		return cannot_bind(r, err,
+				   arena_fmt(r->arena, "pod %s is already assigned to node \"%s\"",
+					     r->name, has));
+	if (obj_len(obj_path(pod, "spec.schedulingGates")))
+		return cannot_bind(
+			r, err,
+			arena_fmt(r->arena, "pod %s has non-empty .spec.schedulingGates", r->name));
+	return 0;
+}
+
+/* What the scheduler says of it comes along. */
+static void take_binding(struct mutation *m, const struct obj *body)
+{
+	static const struct condition placed = {"PodScheduled", "True", NULL, NULL, 0};
+	struct obj *status = obj_copy_map(obj_get(m->after, "status"));
+	struct obj *list = obj_type(obj_get(status, "conditions")) == OBJ_LIST
+				   ? obj_copy(obj_get(status, "conditions"))
+				   : obj_list();
+	obj_set_path(m->after, "spec.nodeName", obj_string(obj_str(body, "target.name")));
+	OBJ_EACH (it, obj_path(body, "metadata.annotations"))
+		meta_set_annotation(m->after, it.key, obj_as_string(it.value));
+	OBJ_EACH (it, obj_path(body, "metadata.labels"))
+		meta_set_label(m->after, it.key, obj_as_string(it.value));
+	condition_set(list, &placed, request_now(m->r));
+	obj_set(status, "conditions", list);
+	obj_del(status, "nominatedNodeName");
+	obj_set(m->after, "status", status);
+}
+
 int pods_bind(struct request *r, const struct obj *body, struct error *err)
 {
 	struct mutation m;
 	struct write_options opt;
-	const char *node = obj_str(body, "target.name");
 	if (options_write(r, "CreateOptions", false, false, &opt, err) < 0 ||
-	    find_pod(r, &m, err) < 0)
+	    find_pod(r, &m, err) < 0 || check_target(r, body, err) < 0 ||
+	    check_unbound(r, m.before, body, err) < 0)
 		return -err->code;
-	const char *has = obj_str(m.before, "spec.nodeName");
-	if (!node)
-		return fail_invalid_one(r, "", "Binding", r->name, FIELD_REQUIRED, "target.name",
-					err, "Required value");
-	if (has && *has)
-		return fail_code(r, E_CONFLICT, err,
-				 "Operation cannot be fulfilled on pods/binding \"%s\": pod %s is "
-				 "already assigned to node \"%s\"",
-				 r->name, r->name, has);
 	if (hooks_check_body(r, body, "", "v1", "Binding", opt.dry_run, err) < 0)
 		return -err->code;
 	m.opt = opt;
+	m.whole = true;
 	m.after = obj_keep(r->arena, obj_copy(m.before));
-	obj_set_path(m.after, "spec.nodeName", obj_string(node));
+	take_binding(&m, body);
 	if (mutation_update(&m, err) < 0)
 		return -err->code;
 	reply_success(r);

@@ -21,6 +21,7 @@
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/store/hub.h"
 #include "alm/apiserver/texts.h"
+#include "alm/apiserver/wire/json_fault.h"
 #include "alm/apiserver/wire/negotiate.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -269,10 +270,32 @@ static int check_texts(struct request *r, const struct obj *body, struct error *
 	return fault ? fail_code(r, E_BADREQUEST, err, "%s: " TEXTS_FAULT, fault) : 0;
 }
 
+/* A body that is none of DELETE is not passed over: it may be meant for something else. */
+static int check_options(struct request *r, const struct obj *body, struct error *err)
+{
+	const char *kind = obj_str(body, "kind"), *version = obj_str(body, "apiVersion");
+	if (json_fault_type(body))
+		return fail_code(r, E_BADREQUEST, err,
+				 "couldn't get version/kind; json parse error: json: cannot "
+				 "unmarshal %s into Go value of type struct { APIVersion string "
+				 "\"json:\\\"apiVersion,omitempty\\\"\"; Kind string "
+				 "\"json:\\\"kind,omitempty\\\"\" }",
+				 json_fault_type(body));
+	if (kind && *kind && strcmp(kind, "DeleteOptions") != 0)
+		return fail_code(
+			r, E_BADREQUEST, err,
+			"no kind \"%.200s\" is registered for version \"%.200s\" in scheme "
+			"\"pkg/runtime/scheme.go:111\"",
+			kind, version ? version : "");
+	return 0;
+}
+
 static int delete_body(struct request *r, struct delete_options *opt, struct error *err)
 {
 	struct body body = {0};
 	int code = r->exchange->request.body.len ? read_body(r, NULL, &body, err) : 0;
+	if (code >= 0 && body.value)
+		code = check_options(r, body.value, err);
 	if (code >= 0)
 		code = check_texts(r, body.value, err);
 	return code < 0 ? code : options_delete(r, body.value, opt, err);

@@ -146,7 +146,7 @@ int issuer_request(struct issuer *i, struct request *r, const struct obj *body, 
 	const struct obj *spec = obj_get(body, "spec"), *bound = obj_get(spec, "boundObjectRef");
 	struct head *h = store_find(request_store(r), "", "serviceaccounts", r->ns, r->name);
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(TOKEN_BYTES_MAX);
-	if (body && !cstr_eq(meta_kind(body), "TokenRequest"))
+	if (meta_kind(body) && !cstr_eq(meta_kind(body), "TokenRequest"))
 		return fail_code(
 			r, E_BADREQUEST, err,
 			"the object provided is unrecognized (must be of type TokenRequest)");

@@ -49,7 +49,7 @@ static void test_differs__of_other_kinds(void **state)
 static void test_differs__what_is_aimed_at(void **state)
 {
 	(void)state;
-	replay("tests/golden/kube-api/aimed.jsonl", 700, NULL);
+	replay("tests/golden/kube-api/aimed.jsonl", 1300, NULL);
 }
 
 /* What was stored before its schema was changed may stay as it is. */

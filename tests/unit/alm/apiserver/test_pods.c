@@ -1,6 +1,7 @@
 /* test_pods.c: subresources of pods and of certificate requests; texts as a real 1.36 has them. */
 #include <string.h>
 
+#include "alm/obj/condition.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/exchange_fake.h"
@@ -143,15 +144,48 @@ static void test_pods__eviction_keeps_to_the_budget(void **state)
 	expect(201, "POST", PODS "/other/eviction", "{\"metadata\":{\"name\":\"other\"}}");
 }
 
+#define BINDING(pod, node, more) \
+	"{\"metadata\":{\"name\":\"" pod "\"},\"target\":{\"name\":\"" node "\"" more "}}"
+
 static void test_pods__binding_gives_a_node_once(void **state)
 {
 	(void)state;
 	make_pod("b", "True");
 	expect(422, "POST", PODS "/b/binding", "{\"metadata\":{\"name\":\"b\"}}");
-	expect(201, "POST", PODS "/b/binding", "{\"target\":{\"kind\":\"Node\",\"name\":\"n\"}}");
+	expect(400, "POST", PODS "/b/binding", "{\"target\":{\"name\":\"n\"}}");
+	expect(400, "POST", PODS "/b/binding", BINDING("q", "n", ""));
+	expect(422, "POST", PODS "/b/binding", BINDING("b", "n", ",\"kind\":\"Pod\""));
+	expect(409, "POST", PODS "/b/binding",
+	       "{\"metadata\":{\"name\":\"b\",\"uid\":\"other\"},\"target\":{\"name\":\"n\"}}");
+	expect(201, "POST", PODS "/b/binding",
+	       "{\"metadata\":{\"name\":\"b\",\"labels\":{\"zone\":\"z\"},\"annotations\":{\"by\":"
+	       "\"s\"}},"
+	       "\"target\":{\"kind\":\"Node\",\"name\":\"n\"}}");
 	struct answer a = expect(200, "GET", PODS "/b", NULL);
 	assert_string_equal(obj_str(a.json, "spec.nodeName"), "n");
-	expect(409, "POST", PODS "/b/binding", "{\"target\":{\"kind\":\"Node\",\"name\":\"m\"}}");
+	assert_string_equal(obj_str(a.json, "metadata.labels.zone"), "z");
+	assert_string_equal(obj_str(a.json, "metadata.annotations.by"), "s");
+	assert_true(condition_is(a.json, "PodScheduled", "True"));
+	assert_true(condition_is(a.json, "Ready", "True"));
+	expect(409, "POST", PODS "/b/binding", BINDING("b", "m", ""));
+}
+
+/* Neither what waits at a gate nor what goes. */
+static void test_pods__binding_looks_at_the_pod(void **state)
+{
+	(void)state;
+	static const char gated[] =
+		"{\"metadata\":{\"name\":\"g\"},\"spec\":{\"schedulingGates\":[{"
+		"\"name\":\"a\"}],\"containers\":[{\"name\":\"c\",\"image\":"
+		"\"i\"}]}}";
+	static const char held[] =
+		"{\"metadata\":{\"name\":\"h\",\"finalizers\":[\"a.b/c\"]},\"spec\":{"
+		"\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}";
+	expect(201, "POST", PODS, gated);
+	expect(409, "POST", PODS "/g/binding", BINDING("g", "n", ""));
+	expect(201, "POST", PODS, held);
+	expect(200, "DELETE", PODS "/h", NULL);
+	expect(409, "POST", PODS "/h/binding", BINDING("h", "n", ""));
 }
 
 /* Base64 of the first line of one. */
@@ -307,6 +341,7 @@ int main(void)
 		TEST(what_is_simulated_has_a_log_of_one_line),
 		TEST(eviction_keeps_to_the_budget),
 		TEST(binding_gives_a_node_once),
+		TEST(binding_looks_at_the_pod),
 		TEST(approval_writes_conditions_alone),
 		TEST(a_request_is_of_who_asks),
 		TEST(what_plugins_add),
