@@ -173,13 +173,13 @@ static void test_list__yaml_of_a_long_list_is_refused(void **state)
 {
 	(void)state;
 	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 6; i++) {
 		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)4 << 20);
 		strbuf_addf(&b,
 			    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":"
 			    "\"b%d\"},\"data\":{\"k\":\"",
 			    i);
-		strbuf_pad(&b, 'd', 1400000);
+		strbuf_pad(&b, 'd', 1040000);
 		strbuf_adds(&b, "\"}}");
 		assert_int_equal(apifake_do(f, "POST", CMS, b.buf).status, 201);
 	}

@@ -141,7 +141,7 @@ static void test_issuer__what_it_does_not_do_is_refused(void **state)
 	expect(request(f, "{\"expirationSeconds\":\"x\"}"), 422, "spec.expirationSeconds");
 	expect(apifake_do(f, "POST", TOKEN, "{\"kind\":\"Foo\"}"), 400, NULL);
 	expect(apifake_do(f, "POST", "/api/v1/namespaces/default/serviceaccounts/no/token", "{}"),
-	       400, NULL);
+	       404, NULL);
 }
 
 static void test_issuer__keys_are_replaced_without_ending_tokens(void **state)
