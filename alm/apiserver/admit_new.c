@@ -19,14 +19,9 @@ static bool has_zone(const char *name)
 }
 
 /* Who had a zone in the schedule keeps it there, but has no other. */
-static void check_zone(const struct mutation *m, const char *is, struct field_errors *e)
+static void check_zone(const char *is, struct field_errors *e)
 {
 	static const char at[] = "spec.timeZone";
-	const char *schedule = obj_str(m->after, "spec.schedule");
-	const char *had = obj_str(m->before, "spec.schedule");
-	if (schedule && had && strstr(schedule, "TZ") && strstr(had, "TZ"))
-		check_invalid_text(e, "spec.schedule", schedule,
-				   "cannot use both timeZone field and TZ or CRON_TZ in schedule");
 	if (!*is) {
 		check_invalid_text(e, at, is, "timeZone must be nil or non-empty string");
 		return;
@@ -46,7 +41,7 @@ void admit_cron_validate(struct mutation *m, struct field_errors *e)
 	if (m->is_status)
 		return;
 	if (is && !cstr_eq(is, obj_str(m->before, "spec.timeZone")))
-		check_zone(m, is, e);
+		check_zone(is, e);
 	/* told in front of what follows it */
 	while (to > 0 && cstr_has_prefix(e->items[to - 1].path, "spec.") &&
 	       !cstr_has_prefix(e->items[to - 1].path, "spec.schedule") &&

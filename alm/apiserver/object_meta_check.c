@@ -56,8 +56,7 @@ void object_meta_check_annotations(const struct obj *notes, const char *path,
 		total += strlen(it.key) + obj_as_str(it.value).len;
 	}
 	if (total > ANNOTATIONS_BYTES_MAX)
-		field_errors_add(e, FIELD_TOO_LONG, path,
-				 "Too long: may not be more than %zu bytes", ANNOTATIONS_BYTES_MAX);
+		check_too_long(e, path, ANNOTATIONS_BYTES_MAX);
 }
 
 /* As it is shown, in the order of its fields. */
@@ -83,18 +82,21 @@ static const char *owners_shown(const struct obj *list, struct field_errors *e)
 	return arena_strndup(e->arena, b.buf, b.len);
 }
 
-/* It goes by itself, and would take with it what it owns. */
-static void check_no_event(struct field_errors *e, const struct obj *owner)
+/* It goes by itself, and would take with it what it owns. had: the owners of before; what was stored stays. */
+static void check_no_event(struct field_errors *e, const struct obj *owner, const struct obj *had)
 {
 	CLEANUP(obj_unrefp) struct obj *shown = NULL;
 	if (!cstr_eq(obj_str(owner, "apiVersion"), "v1") ||
 	    !cstr_eq(obj_str(owner, "kind"), "Event"))
 		return;
+	for (size_t i = 0; i < obj_len(had); i++)
+		if (obj_equal(obj_at(had, i), owner))
+			return;
 	shown = owner_shown(owner);
 	check_invalid(e, owners_at, shown, "/v1, Kind=Event is disallowed from being an owner");
 }
 
-static void check_owners(const struct obj *o, struct field_errors *e)
+static void check_owners(const struct obj *o, const struct obj *before, struct field_errors *e)
 {
 	const struct obj *list = obj_path(o, owners_at);
 	const char *first = NULL, *shown = NULL;
@@ -109,7 +111,7 @@ static void check_owners(const struct obj *o, struct field_errors *e)
 			if (check_is_empty(ref, need[j]))
 				check_invalid_text(e, check_below(e, owners_at, need[j]), "",
 						   "must not be empty");
-		check_no_event(e, ref);
+		check_no_event(e, ref, obj_path(before, owners_at));
 		if (!obj_flag(ref, "controller", false) || field_errors_full(e))
 			continue; /* each message has the whole list */
 		const char *is = arena_fmt(e->arena, "%s/%s", check_text(ref, "kind"),
@@ -165,15 +167,16 @@ static void check_deletion(const struct obj *o, const struct obj *before, struct
 	}
 }
 
-static void check_maps(const struct obj *o, struct field_errors *e)
+static void check_maps(const struct obj *o, const struct obj *before, struct field_errors *e)
 {
 	object_meta_check_labels(obj_path(o, labels_at), e);
 	object_meta_check_annotations(obj_path(o, notes_at), notes_at, e);
-	check_owners(o, e);
+	check_owners(o, before, e);
 }
 
 /* The names, and what is said of an object without one before it. */
-static void check_whole(const struct kind *k, const struct obj *o, struct field_errors *e)
+static void check_whole(const struct kind *k, const struct obj *o, const struct obj *before,
+			struct field_errors *e)
 {
 	const char *generate = obj_str(o, generate_at), *name = meta_name(o);
 	if (generate && !(k->flags & KIND_FREE_PREFIX))
@@ -183,7 +186,7 @@ static void check_whole(const struct kind *k, const struct obj *o, struct field_
 	else if (!name)
 		check_required(e, name_at, "name or generateName is required");
 	check_at_least(e, "metadata.generation", obj_path(o, "metadata.generation"), 0);
-	check_maps(o, e);
+	check_maps(o, before, e);
 	check_finalizers(o, e);
 }
 
@@ -201,14 +204,14 @@ static void check_update(const struct obj *o, const struct obj *before, const ch
 	if (uid)
 		check_invalid_text(e, "metadata.uid", uid, "field is immutable");
 	check_deletion(o, before, e);
-	check_maps(o, e);
+	check_maps(o, before, e);
 }
 
 static void check_created(const struct kind *k, const struct obj *o, struct field_errors *e)
 {
 	bool has_rules = (k->flags & KIND_META_NONE) != KIND_META_NONE;
 	if (has_rules) {
-		check_whole(k, o, e);
+		check_whole(k, o, NULL, e);
 		check_kube_finalizers(k, o, e);
 	}
 	if (e->n > 0)
@@ -219,7 +222,7 @@ static void check_created(const struct kind *k, const struct obj *o, struct fiel
 	if (has_rules)
 		return;
 	check_at_least(e, "metadata.generation", obj_path(o, "metadata.generation"), 0);
-	check_maps(o, e);
+	check_maps(o, NULL, e);
 	check_finalizers(o, e);
 }
 
@@ -236,7 +239,7 @@ void object_meta_validate(const struct kind *k, const struct obj *o, const struc
 		return;
 	}
 	check_paths(o, e);
-	check_maps(o, e);
+	check_maps(o, before, e);
 	check_finalizers(o, e);
 	check_update(o, before, uid, e);
 	if (how == KIND_META_NONE)
@@ -246,7 +249,7 @@ void object_meta_validate(const struct kind *k, const struct obj *o, const struc
 		    (i == 2 && (how == KIND_META_LAST || (alone && last))))
 			*ret_again = e->n;
 		if ((i == 0 && first) || (i == 2 && last) || (i == 1 && alone && last))
-			check_whole(k, o, e);
+			check_whole(k, o, before, e);
 		else if (i == 1 && !alone)
 			check_update(o, before, uid, e);
 		else

@@ -118,20 +118,18 @@ static bool is_over(const struct obj *pod)
 	return meta_is_deleting(pod) || (phase && cstr_in(phase, phases));
 }
 
-int pods_evict(struct request *r, const struct obj *body, struct error *err)
+int pods_evict(struct request *r, const struct obj *body, bool dry_run, struct error *err)
 {
 	struct mutation m;
 	struct delete_options opt;
-	struct write_options asked; /* the Eviction is made: its query is no deletion's */
-	if (find_pod(r, &m, err) < 0 ||
-	    options_write(r, "CreateOptions", false, false, &asked, err) < 0)
+	if (find_pod(r, &m, err) < 0)
 		return -err->code;
 	if (!cstr_eq(meta_name(body), r->name))
 		return fail_code(r, E_BADREQUEST, err,
 				 "name in URL does not match name in Eviction object");
 	if (options_delete(r, obj_get(body, "deleteOptions"), &opt, err) < 0)
 		return -err->code;
-	opt.dry_run = opt.dry_run || asked.dry_run;
+	opt.dry_run = opt.dry_run || dry_run;
 	if (hooks_check_body(r, body, "policy", "v1", "Eviction", opt.dry_run, err) < 0 ||
 	    (!is_over(m.before) && check_budgets(r, m.before, err) < 0) ||
 	    deletion_run(&m, &opt, err) < 0)
@@ -165,17 +163,28 @@ static int check_target(struct request *r, const struct obj *body, struct error 
 						"target.name", err, "Required value");
 }
 
-/* Whom the scheduler has looked at, and whether it may be placed at all. */
-static int check_unbound(struct request *r, const struct obj *pod, const struct obj *body,
-			 struct error *err)
+/* The Pod that the scheduler has looked at, as it was then. */
+static int check_stated(struct request *r, const struct obj *pod, const struct obj *body,
+			struct error *err)
 {
-	const char *has = obj_str(pod, "spec.nodeName"), *uid = meta_uid(body);
-	if (uid && !cstr_eq(uid, meta_uid(pod)))
-		return cannot_bind(r, err,
-				   arena_fmt(r->arena,
-					     "Precondition failed: UID in precondition: %s, UID in "
-					     "object meta: %s",
-					     uid, meta_uid(pod)));
+	static const char *const fields[][2] = {{"metadata.uid", "UID"},
+						{"metadata.resourceVersion", "ResourceVersion"}};
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const char *want = obj_str(body, fields[i][0]), *is = obj_str(pod, fields[i][0]);
+		if (want && *want && !cstr_eq(want, is))
+			return cannot_bind(r, err,
+					   arena_fmt(r->arena,
+						     "Precondition failed: %s in precondition: %s, "
+						     "%s in object meta: %s",
+						     fields[i][1], want, fields[i][1], is));
+	}
+	return 0;
+}
+
+/* May it be placed at all? */
+static int check_unbound(struct request *r, const struct obj *pod, struct error *err)
+{
+	const char *has = obj_str(pod, "spec.nodeName");
 	if (meta_is_deleting(pod))
 		return cannot_bind(
 			r, err,
@@ -211,17 +220,15 @@ static void take_binding(struct mutation *m, const struct obj *body)
 	obj_set(m->after, "status", status);
 }
 
-int pods_bind(struct request *r, const struct obj *body, struct error *err)
+int pods_bind(struct request *r, const struct obj *body, const struct write_options *opt,
+	      struct error *err)
 {
 	struct mutation m;
-	struct write_options opt;
-	if (options_write(r, "CreateOptions", false, false, &opt, err) < 0 ||
-	    find_pod(r, &m, err) < 0 || check_target(r, body, err) < 0 ||
-	    check_unbound(r, m.before, body, err) < 0)
+	if (find_pod(r, &m, err) < 0 || check_target(r, body, err) < 0 ||
+	    check_stated(r, m.before, body, err) < 0 || check_unbound(r, m.before, err) < 0 ||
+	    hooks_check_body(r, body, "", "v1", "Binding", opt->dry_run, err) < 0)
 		return -err->code;
-	if (hooks_check_body(r, body, "", "v1", "Binding", opt.dry_run, err) < 0)
-		return -err->code;
-	m.opt = opt;
+	m.opt = *opt;
 	m.whole = true;
 	m.after = obj_keep(r->arena, obj_copy(m.before));
 	take_binding(&m, body);

@@ -101,6 +101,13 @@ static int read_body(struct request *r, const struct kind *k, struct body *ret, 
 	return 0;
 }
 
+/* An Eviction of 2017 says the same. */
+static void take_old_eviction(const struct kind *k, struct obj *o)
+{
+	if (cstr_eq(k->kind, "Eviction") && cstr_eq(meta_api_version(o), "policy/v1beta1"))
+		obj_set_str(o, "apiVersion", "policy/v1");
+}
+
 static int decode(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
@@ -120,6 +127,7 @@ static int decode(struct mutation *m, struct error *err)
 				 bytes.ptr, (int)(bytes.len < 1024 ? bytes.len : 1024), bytes.ptr);
 	if (modern_form(r, &body.value, err) < 0)
 		return -err->code;
+	take_old_eviction(m->kind, body.value);
 	m->after = body.value;
 	if (mutation_shape(m, err) < 0)
 		return -err->code;
@@ -354,15 +362,24 @@ static int asked(struct request *r, const struct obj **ret, struct error *err)
 	if (!*r->ns)
 		obj_del_path(m.after, "metadata.namespace");
 	*ret = m.after;
-	return *r->ns ? mutation_in_namespace(&m, err) : 0;
+	return *r->ns && mutation_in_namespace(&m, err) < 0 ? -err->code
+							    : check_texts(r, m.after, err);
 }
 
-static int asked_token(struct request *r, const struct obj **ret, struct error *err)
+/* The body of an action (POST pods/NAME/eviction) is of a kind of its own. */
+static int asked_action(struct request *r, struct write_options *opt, const struct obj **ret,
+			struct error *err)
 {
-	struct body body = {0};
-	if (read_body(r, NULL, &body, err) < 0)
+	const struct kind_subresource *s = kind_subresource(r->kind, r->subresource);
+	struct kind k = {.group = s->of_group, .version = s->of_version, .kind = s->of_kind};
+	struct mutation m = {.r = r, .kind = &k, .ns = r->ns, .name = r->name, .verb = r->verb};
+	if (options_write(r, "CreateOptions", false, false, opt, err) < 0)
 		return -err->code;
-	*ret = body.value;
+	m.opt = *opt;
+	if (decode(&m, err) < 0 || mutation_in_namespace(&m, err) < 0 ||
+	    check_texts(r, m.after, err) < 0)
+		return -err->code;
+	*ret = m.after;
 	return 0;
 }
 
@@ -370,11 +387,11 @@ static int review(struct request *r, struct error *err)
 {
 	const struct obj *body = NULL;
 	struct obj *o = NULL;
+	struct write_options opt;
 	bool of_token = *r->subresource;
 	if (!cstr_eq(r->verb, "create"))
 		return fail_method(r, r->verb, err);
-	if ((of_token ? asked_token(r, &body, err) : asked(r, &body, err)) < 0 ||
-	    check_texts(r, body, err) < 0)
+	if ((of_token ? asked_action(r, &opt, &body, err) : asked(r, &body, err)) < 0)
 		return -err->code;
 	int rc = of_token ? hooks_check_body(r, body, "authentication.k8s.io", "v1", "TokenRequest",
 					     false, err)
@@ -398,13 +415,14 @@ static int no_kubelet(struct request *r, struct error *err)
 
 static int act_on_pod(struct request *r, struct error *err)
 {
-	struct body body = {0};
+	const struct obj *body = NULL;
+	struct write_options opt;
 	if (!cstr_eq(r->verb, "create"))
 		return fail_method(r, r->verb, err);
-	if (read_body(r, NULL, &body, err) < 0 || check_texts(r, body.value, err) < 0)
+	if (asked_action(r, &opt, &body, err) < 0)
 		return -err->code;
-	return cstr_eq(r->subresource, "eviction") ? pods_evict(r, body.value, err)
-						   : pods_bind(r, body.value, err);
+	return cstr_eq(r->subresource, "eviction") ? pods_evict(r, body, opt.dry_run, err)
+						   : pods_bind(r, body, &opt, err);
 }
 
 static int handle_subresource(struct request *r, struct error *err)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/io/db.h"
 #include "alm/obj/json.h"
 #include "tests/lib/test.h"
 
@@ -16,4 +17,19 @@ struct answer apifake_expect(struct apifake *f, const char *method, const char *
 		fail_msg("%s %s: %d %s, wanted %d", method, target, a.status,
 			 message ? message : "", status);
 	return a;
+}
+
+void apifake_plant(struct apifake *f, const char *key, const char *value)
+{
+	struct error err = ERROR_INIT;
+	struct stmt *st = NULL;
+	assert_int_equal(db_prepare(apifake_db(f),
+				    "INSERT INTO objects SELECT coalesce(max(id), 0) + 1, ?1, 1, "
+				    "0, coalesce(max(id), 0) + 1, 0, ?2 FROM objects",
+				    &st, &err),
+			 0);
+	stmt_bind_cstr(st, 1, key);
+	stmt_bind_blob(st, 2, str_of(value));
+	assert_true(stmt_step(st, &err) >= 0);
+	stmt_reset(st);
 }

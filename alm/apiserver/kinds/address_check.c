@@ -371,17 +371,10 @@ void check_endpoints(struct field_errors *e, const struct obj *o)
 
 /* --- slices --- */
 
-static void check_count(struct field_errors *e, const char *path, size_t n, int most)
-{
-	if (n > (size_t)most)
-		field_errors_add(e, FIELD_TOO_MANY, path,
-				 "Too many: %zu: must have at most %d items", n, most);
-}
-
 static void check_slice_ports(struct field_errors *e, const struct obj *ports)
 {
 	CLEANUP(map_freep) struct map *seen = map_new(NULL);
-	check_count(e, "ports", obj_len(ports), SLICE_PORTS_MAX);
+	(void)check_length(e, "ports", ports, SLICE_PORTS_MAX);
 	for (size_t i = 0; i < obj_len(ports) && obj_len(ports) <= SLICE_PORTS_MAX; i++) {
 		const char *name = check_text(obj_at(ports, i), "name"),
 			   *at = check_at(e, "ports", i);
@@ -440,7 +433,7 @@ static void check_hints(struct field_errors *e, const char *path, const struct o
 		const struct obj *list = obj_get(hints, lists[k]);
 		const char *at = check_below(e, path, lists[k]);
 		CLEANUP(map_freep) struct map *seen = map_new(NULL);
-		check_count(e, at, obj_len(list), SLICE_HINTS_MAX);
+		(void)check_length(e, at, list, SLICE_HINTS_MAX);
 		if (obj_len(list) > SLICE_HINTS_MAX)
 			return;
 		for (size_t i = 0; i < obj_len(list); i++) {
@@ -460,7 +453,7 @@ static void check_endpoint(struct field_errors *e, const char *path, const struc
 	const char *at = check_below(e, path, "addresses"), *host = obj_str(o, "hostname");
 	if (!obj_len(list))
 		check_required(e, at, "must contain at least 1 address");
-	check_count(e, at, obj_len(list), SLICE_ADDRESSES_MAX);
+	(void)check_length(e, at, list, SLICE_ADDRESSES_MAX);
 	for (size_t i = 0; i < obj_len(list); i++)
 		check_slice_address(e, at, i, obj_as_string(obj_at(list, i)), type);
 	check_node_name(e, path, o);
@@ -479,7 +472,7 @@ void check_endpoint_slice(struct field_errors *e, const struct obj *o)
 	else
 		field_errors_one_of(e, "addressType", type, types);
 	check_slice_ports(e, obj_get(o, "ports"));
-	check_count(e, "endpoints", obj_len(list), SLICE_ENDPOINTS_MAX);
+	(void)check_length(e, "endpoints", list, SLICE_ENDPOINTS_MAX);
 	for (size_t i = 0; i < obj_len(list) && obj_len(list) <= SLICE_ENDPOINTS_MAX; i++)
 		check_endpoint(e, check_at(e, "endpoints", i), obj_at(list, i), type);
 }

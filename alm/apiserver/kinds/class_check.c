@@ -242,6 +242,8 @@ void check_config_keys(struct field_errors *e, const struct obj *o)
 void check_secret_data(struct field_errors *e, const struct obj *data)
 {
 	check_keys(e, "data", data);
+	size_t from = e->n;
 	if (bytes_of(data, true) > CONFIG_BYTES_MAX)
 		check_too_long(e, "data", CONFIG_BYTES_MAX);
+	check_said_since(e, from, data);
 }

@@ -176,8 +176,7 @@ static void check_bytes(struct field_errors *e, const char *path, const struct o
 			const char *field, size_t most)
 {
 	if (strlen(check_text(data, field)) > most)
-		field_errors_add(e, FIELD_TOO_LONG, check_below(e, path, field),
-				 "Too long: may not be more than %zu bytes", most);
+		check_too_long(e, check_below(e, path, field), most);
 }
 
 void check_device_network(struct field_errors *e, const char *path, const struct obj *data)

@@ -113,16 +113,9 @@ void check_one_of_or_empty(struct field_errors *e, const char *path, const char 
 		check_required(e, path, NULL);
 }
 
-void check_too_long(struct field_errors *e, const char *path, int most)
+void check_too_long(struct field_errors *e, const char *path, size_t most)
 {
-	field_errors_add(e, FIELD_TOO_LONG, path, "Too long: may not be more than %d bytes", most);
-}
-
-void check_items_max(struct field_errors *e, const char *path, const struct obj *list, size_t most)
-{
-	if (obj_len(list) > most)
-		field_errors_add(e, FIELD_TOO_MANY, path,
-				 "Too many: %zu: must have at most %zu items", obj_len(list), most);
+	field_errors_add(e, FIELD_TOO_LONG, path, "Too long: may not be more than %zu bytes", most);
 }
 
 void check_forbidden(struct field_errors *e, const char *path, const char *why)

@@ -30,9 +30,7 @@ void check_invalid_struct(struct field_errors *e, const char *path, const struct
 /* One of the words, or it is required. */
 void check_one_of_or_empty(struct field_errors *e, const char *path, const char *is,
 			   const char *const *all);
-void check_too_long(struct field_errors *e, const char *path, int most); /* bytes */
-/* "Too many": a list of more than most items. */
-void check_items_max(struct field_errors *e, const char *path, const struct obj *list, size_t most);
+void check_too_long(struct field_errors *e, const char *path, size_t most); /* bytes */
 void check_forbidden(struct field_errors *e, const char *path, const char *why);
 
 /* All that the rule says against a text. */

@@ -232,9 +232,11 @@ void check_network_policy(struct field_errors *e, const struct obj *o)
 		check_flow(e, arena_fmt(e->arena, "spec.ingress[%zu]", i), obj_at(in, i), "from");
 	for (size_t i = 0; i < obj_len(out); i++)
 		check_flow(e, arena_fmt(e->arena, "spec.egress[%zu]", i), obj_at(out, i), "to");
-	if (obj_len(list) > 2)
+	if (obj_len(list) > 2) {
 		check_invalid(e, "spec.policyTypes", list,
 			      "may not specify more than two policyTypes");
+		check_said_of(e, list);
+	}
 	for (size_t i = 0; i < obj_len(list) && obj_len(list) <= 2; i++)
 		field_errors_one_of(e, arena_fmt(e->arena, "spec.policyTypes[%zu]", i),
 				    obj_as_string(obj_at(list, i)), types);

@@ -186,8 +186,7 @@ static void check_host_name(struct field_errors *e, const char *path, const stru
 	if (obj_flag(spec, "hostNetwork", false))
 		check_forbidden(e, at, "may not be specified when hostNetwork is true");
 	if (strlen(name) > HOST_BYTES_MAX)
-		field_errors_add(e, FIELD_TOO_LONG, at, "Too long: may not be more than %d bytes",
-				 HOST_BYTES_MAX);
+		check_too_long(e, at, HOST_BYTES_MAX);
 	check_named(e, at, NAME_DNS_SUBDOMAIN, name);
 	check_said_since(e, from, v);
 }

@@ -195,7 +195,7 @@ static void check_rules(struct field_errors *e, const char *path, const struct o
 {
 	static const char *const actions[] = {"Restart", "RestartAllContainers", NULL};
 	static const char *const operators[] = {"In", "NotIn", NULL};
-	check_items_max(e, path, list, RESTART_RULES_MAX);
+	(void)check_length(e, path, list, RESTART_RULES_MAX);
 	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++) {
 		const struct obj *rule = obj_at(list, i), *codes = obj_get(rule, "exitCodes");
 		const char *at = check_at(e, path, i), *in = check_below(e, at, "exitCodes");
@@ -206,8 +206,8 @@ static void check_rules(struct field_errors *e, const char *path, const struct o
 		else
 			field_errors_one_of(e, check_below(e, in, "operator"),
 					    check_text(codes, "operator"), operators);
-		check_items_max(e, check_below(e, in, "values"), obj_get(codes, "values"),
-				EXIT_CODES_MAX);
+		(void)check_length(e, check_below(e, in, "values"), obj_get(codes, "values"),
+				   EXIT_CODES_MAX);
 	}
 }
 

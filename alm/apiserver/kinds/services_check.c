@@ -453,7 +453,7 @@ void services_validate(const struct store_table *services, const struct obj *o,
 		services_check_class(e, o, before);
 		services_check_health_kept(e, o, before);
 	}
-	services_check_notes(e, o);
+	services_check_notes(e, o, before);
 	check_ports(&c);
 	check_selector(&c);
 	check_supported(&c, "spec.sessionAffinity", obj_str(c.spec, "sessionAffinity"), affinities);

@@ -56,18 +56,21 @@ static void check_range_note(struct field_errors *e, const struct obj *o, const 
 	struct str rest = str_trim(str_of(is ? is : "")), one;
 	if (!is)
 		return;
-	if (!balances)
+	bool stood = cstr_eq(meta_annotation(before, RANGES_NOTE), is);
+	if (!balances && !(stood && !is_balancer(obj_get(before, "spec"))))
 		check_forbidden(e, path, ONLY_BALANCED);
-	if (before && cstr_eq(meta_annotation(before, RANGES_NOTE), is))
+	if (stood)
 		return;
 	while (rest.ptr && rest.len && !field_errors_full(e) && str_next(&rest, ',', &one))
 		check_range(e, path, one);
 }
 
-void services_check_notes(struct field_errors *e, const struct obj *o)
+void services_check_notes(struct field_errors *e, const struct obj *o, const struct obj *before)
 {
 	const char *mode = meta_annotation(o, MODE_NOTE), *hints = meta_annotation(o, HINTS_NOTE);
-	if (!mode || !hints || strcmp(mode, hints) == 0)
+	bool stood = cstr_eq(meta_annotation(before, MODE_NOTE), mode) &&
+		     cstr_eq(meta_annotation(before, HINTS_NOTE), hints);
+	if (!mode || !hints || strcmp(mode, hints) == 0 || stood)
 		return;
 	check_invalid_text(e, "metadata.annotations[" MODE_NOTE "]", mode,
 			   "must match annotations[" HINTS_NOTE "] when both are specified");

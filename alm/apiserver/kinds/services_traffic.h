@@ -10,8 +10,8 @@
 
 /* The class of its balancer. Of an update it is told twice, in front of the rest and after it; that it changed only in front. */
 void services_check_class(struct field_errors *e, const struct obj *o, const struct obj *before);
-/* Two annotations that are the same. */
-void services_check_notes(struct field_errors *e, const struct obj *o);
+/* Two annotations that are the same, unless both were there before. */
+void services_check_notes(struct field_errors *e, const struct obj *o, const struct obj *before);
 void services_check_balancer(struct field_errors *e, const struct obj *o, const struct obj *before);
 void services_check_traffic(struct field_errors *e, const struct obj *o, const struct obj *before);
 /* How long a client stays with what answered it. */

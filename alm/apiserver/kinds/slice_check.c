@@ -36,8 +36,7 @@ static const char one_device[] =
 static void too_long(struct field_errors *e, const char *path, const char *text, size_t most)
 {
 	if (strlen(text) > most)
-		field_errors_add(e, FIELD_TOO_LONG, path,
-				 "Too long: may not be more than %zu bytes", most);
+		check_too_long(e, path, most);
 }
 
 /* --- what classes and claims have alike --- */

@@ -44,8 +44,7 @@ static void check_reason(struct field_errors *e, const char *path, const char *t
 			"'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for "
 			"validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')");
 	if (strlen(text) > REASON_MAX)
-		field_errors_add(e, FIELD_TOO_LONG, path, "Too long: may not be more than %d bytes",
-				 REASON_MAX);
+		check_too_long(e, path, REASON_MAX);
 }
 
 static void check_one_condition(struct field_errors *e, const char *path, const struct obj *c)

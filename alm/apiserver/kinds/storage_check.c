@@ -198,18 +198,12 @@ void check_provisioner(struct field_errors *e, const char *path, const char *nam
 	check_by_lower(e, path, NAME_QUALIFIED, name);
 }
 
-static void too_long(struct field_errors *e, size_t most)
-{
-	field_errors_add(e, FIELD_TOO_LONG, "parameters",
-			 "Too long: may not be more than %zu bytes", most);
-}
-
 void check_class_parameters(struct field_errors *e, const struct obj *o, bool needed)
 {
 	const struct obj *map = obj_get(o, "parameters");
 	size_t bytes = 0;
 	if (obj_len(map) > PARAMETERS_MAX) {
-		too_long(e, PARAMETERS_MAX);
+		check_too_long(e, "parameters", PARAMETERS_MAX);
 		return;
 	}
 	OBJ_EACH (it, map) {
@@ -218,7 +212,7 @@ void check_class_parameters(struct field_errors *e, const struct obj *o, bool ne
 		bytes += strlen(it.key) + obj_as_str(it.value).len;
 	}
 	if (bytes > PARAMETERS_BYTES)
-		too_long(e, PARAMETERS_BYTES);
+		check_too_long(e, "parameters", PARAMETERS_BYTES);
 	if (needed && !obj_len(map))
 		check_required(e, "parameters", "must contain at least one key/value pair");
 }

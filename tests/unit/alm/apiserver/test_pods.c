@@ -170,6 +170,71 @@ static void test_pods__binding_gives_a_node_once(void **state)
 	expect(409, "POST", PODS "/b/binding", BINDING("b", "m", ""));
 }
 
+/* The Pod that was looked at, as it was then. */
+static void test_pods__binding_is_of_what_it_states(void **state)
+{
+	(void)state;
+	struct arena *a = arena_new(1 << 16);
+	make_pod("b", "True");
+	struct answer is = expect(200, "GET", PODS "/b", NULL);
+	const char *rv = obj_str(is.json, "metadata.resourceVersion");
+	static const char form[] = "{\"metadata\":{\"name\":\"b\",\"uid\":\"%s\","
+				   "\"resourceVersion\":\"%s\"},\"target\":{\"name\":\"n\"}}";
+	is = expect(409, "POST", PODS "/b/binding", arena_fmt(a, form, meta_uid(is.json), "1"));
+	assert_non_null(strstr(obj_str(is.json, "message"),
+			       arena_fmt(a,
+					 "Precondition failed: ResourceVersion in precondition: 1, "
+					 "ResourceVersion in object meta: %s",
+					 rv)));
+	is = expect(200, "GET", PODS "/b", NULL);
+	expect(201, "POST", PODS "/b/binding", arena_fmt(a, form, meta_uid(is.json), rv));
+	arena_free(a);
+}
+
+/* The body of an action is of the action's kind. */
+static void test_pods__bodies_of_actions_are_of_their_kind(void **state)
+{
+	static const struct {
+		const char *target, *body;
+		int status;
+		const char *says;
+	} table[] = {
+		{"eviction", "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"b\"}}", 400, "Eviction"},
+		{"eviction", "[]", 400, "Eviction"},
+		{"eviction",
+		 "{\"apiVersion\":\"policy/"
+		 "v9\",\"kind\":\"Eviction\",\"metadata\":{\"name\":\"b\"}}",
+		 400, "policy/v9"},
+		{"eviction",
+		 "{\"metadata\":{\"name\":\"b\"},\"deleteOptions\":{\"gracePeriodSeconds\":\"x\"}}",
+		 400, "gracePeriodSeconds"},
+		{"eviction", "{\"metadata\":{\"name\":\"b\",\"namespace\":\"other\"}}", 400,
+		 "does not match the namespace"},
+		{"eviction?fieldValidation=Strict", "{\"metadata\":{\"name\":\"b\"},\"speck\":1}",
+		 400, "unknown field \\\"speck\\\""},
+		{"binding", "{\"kind\":\"Eviction\",\"metadata\":{\"name\":\"b\"}}", 400,
+		 "Binding"},
+		{"binding", "{\"metadata\":{\"name\":\"b\"},\"target\":\"n\"}", 400, "target"},
+		{"eviction?dryRun=All",
+		 "{\"apiVersion\":\"policy/"
+		 "v1beta1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":\"b\"}}",
+		 201, "Success"},
+	};
+	struct arena *a = arena_new(1 << 16);
+	(void)state;
+	make_pod("b", "True");
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		struct answer is =
+			expect(table[i].status, "POST", arena_fmt(a, PODS "/b/%s", table[i].target),
+			       table[i].body);
+		if (!str_contains(is.body, str_of(table[i].says)))
+			fail_msg("%s: %.*s", table[i].body, STR_ARG(is.body));
+	}
+	struct answer is = expect(200, "GET", PODS "/b", NULL);
+	assert_null(obj_path(is.json, "spec.nodeName"));
+	arena_free(a);
+}
+
 /* Neither what waits at a gate nor what goes. */
 static void test_pods__binding_looks_at_the_pod(void **state)
 {
@@ -342,6 +407,8 @@ int main(void)
 		TEST(eviction_keeps_to_the_budget),
 		TEST(binding_gives_a_node_once),
 		TEST(binding_looks_at_the_pod),
+		TEST(binding_is_of_what_it_states),
+		TEST(bodies_of_actions_are_of_their_kind),
 		TEST(approval_writes_conditions_alone),
 		TEST(a_request_is_of_who_asks),
 		TEST(what_plugins_add),

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "alm/apiserver/core.h"
-#include "tests/lib/exchange_fake.h"
+#include "tests/lib/apifake_expect.h"
 #include "tests/lib/test.h"
 
 #define EXT   "/apis/apiextensions.k8s.io/v1"
@@ -212,39 +212,26 @@ static void test_scope__definitions_stay_beside_the_built_in_kinds(void **state)
 	       422, "a DNS-1035 label must");
 }
 
-/* Rows as an alm of old stored them for a request through a namespace. */
-static void plant(struct apifake *f, const char *key, const char *value)
-{
-	struct error err = ERROR_INIT;
-	struct stmt *st = NULL;
-	struct db *db = apifake_db(f);
-	assert_int_equal(db_prepare(db,
-				    "INSERT INTO objects SELECT max(id) + 1, ?1, 1, 0, max(id) + "
-				    "1, 0, ?2 FROM objects",
-				    &st, &err),
-			 0);
-	stmt_bind_cstr(st, 1, key);
-	stmt_bind_blob(st, 2, str_of(value));
-	assert_true(stmt_step(st, &err) >= 0);
-	stmt_reset(st);
-}
-
 static void test_scope__misplaced_objects_of_the_store_are_left_out(void **state)
 {
 	struct apifake *f = *state;
-	plant(f, "rbac.authorization.k8s.io/clusterrolebindings/default/evil",
-	      "{\"apiVersion\":\"rbac.authorization.k8s.io/v1\",\"kind\":\"ClusterRoleBinding\","
-	      "\"metadata\":{\"name\":\"evil\",\"namespace\":\"default\",\"uid\":"
-	      "\"11111111-2222-4333-8444-555555555555\"}}");
-	plant(f, "apiextensions.k8s.io/customresourcedefinitions/default/hubs.example.com",
-	      CRD("hubs.example.com", "example.com", "Namespaced", "hubs", "Evil",
-		  ",\"status\":{\"conditions\":[{\"type\":\"Established\",\"status\":\"True\"}]}"));
-	plant(f, "example.com/hubs/default/h",
-	      "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Hub\",\"metadata\":{\"name\":\"h\","
-	      "\"namespace\":\"default\",\"uid\":\"11111111-2222-4333-8444-555555555556\"}}");
-	plant(f, "/configmaps//loose",
-	      "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"loose\","
-	      "\"uid\":\"11111111-2222-4333-8444-555555555557\"}}");
+	apifake_plant(
+		f, "rbac.authorization.k8s.io/clusterrolebindings/default/evil",
+		"{\"apiVersion\":\"rbac.authorization.k8s.io/v1\",\"kind\":\"ClusterRoleBinding\","
+		"\"metadata\":{\"name\":\"evil\",\"namespace\":\"default\",\"uid\":"
+		"\"11111111-2222-4333-8444-555555555555\"}}");
+	apifake_plant(f, "apiextensions.k8s.io/customresourcedefinitions/default/hubs.example.com",
+		      CRD("hubs.example.com", "example.com", "Namespaced", "hubs", "Evil",
+			  ",\"status\":{\"conditions\":[{\"type\":\"Established\",\"status\":"
+			  "\"True\"}]}"));
+	apifake_plant(
+		f, "example.com/hubs/default/h",
+		"{\"apiVersion\":\"example.com/v1\",\"kind\":\"Hub\",\"metadata\":{\"name\":\"h\","
+		"\"namespace\":\"default\",\"uid\":\"11111111-2222-4333-8444-555555555556\"}}");
+	apifake_plant(
+		f, "/configmaps//loose",
+		"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"loose\","
+		"\"uid\":\"11111111-2222-4333-8444-555555555557\"}}");
 	apifake_restart(f);
 	struct apiserver *s = apifake_server(f);
 	for (size_t i = 0; i < 4; i++)

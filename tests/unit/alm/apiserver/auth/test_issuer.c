@@ -136,9 +136,9 @@ static void test_issuer__what_it_does_not_do_is_refused(void **state)
 	expect(request(f, "{\"boundObjectRef\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"name\":"
 			  "\"x\"}}"),
 	       422, "spec.boundObjectRef: Forbidden");
-	expect(request(f, "{\"audiences\":\"x\"}"), 422, "spec.audiences");
-	expect(request(f, "{\"audiences\":[1]}"), 422, "spec.audiences");
-	expect(request(f, "{\"expirationSeconds\":\"x\"}"), 422, "spec.expirationSeconds");
+	expect(request(f, "{\"audiences\":\"x\"}"), 400, "spec.audiences");
+	expect(request(f, "{\"audiences\":[1]}"), 400, "spec.audiences");
+	expect(request(f, "{\"expirationSeconds\":\"x\"}"), 400, "spec.expirationSeconds");
 	expect(apifake_do(f, "POST", TOKEN, "{\"kind\":\"Foo\"}"), 400, NULL);
 	expect(apifake_do(f, "POST", "/api/v1/namespaces/default/serviceaccounts/no/token", "{}"),
 	       404, NULL);
