@@ -256,14 +256,19 @@ void admit_revision_late(struct mutation *m)
 		obj_set_int(m->after, "revision", 0);
 }
 
-/* How often the template changed; what the client says of it does not count. */
+/* How often the template changed; what the client says of it counts where the object is new. */
 #define TEMPLATES "deprecated.daemonset.template.generation"
 
 void admit_daemon_default(struct mutation *m)
 {
 	const char *had = meta_annotation(m->before, TEMPLATES);
+	const char *said = meta_annotation(m->after, TEMPLATES);
+	int64_t n = 1;
+	if (!had && (!said || !str_parse_i64(str_of(said), &n) || n < 1))
+		n = 1;
 	if (!m->is_status)
-		meta_set_annotation(m->after, TEMPLATES, had ? had : "1");
+		meta_set_annotation(m->after, TEMPLATES,
+				    had ? had : arena_fmt(m->r->arena, "%lld", (long long)n));
 }
 
 void admit_daemon_late(struct mutation *m)

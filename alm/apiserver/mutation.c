@@ -117,6 +117,7 @@ int mutation_track(struct mutation *m, const struct obj *before, const char *man
 		.manager = manager,
 		.api_version = kind_api_version(m->kind, m->r->arena),
 		.subresource = subresource,
+		.has_status = m->kind->flags & KIND_STATUS && !m->whole,
 		.now_ns = request_now(m->r),
 		.bytes_max = room,
 	};

@@ -129,6 +129,10 @@ void mutation_keep_status(struct mutation *m)
 	if (!(m->kind->flags & KIND_STATUS) || m->whole)
 		return;
 	copy_path(m->after, m->before, "status");
+	/* A new one's is what its schema says by default, not what came. */
+	if (!m->before && m->kind->schema)
+		(void)(m->is_apply ? schema_default_applied(m->kind->schema, m->after)
+				   : schema_default(m->kind->schema, m->after));
 	if (autoscaler_is_v1(m->kind))
 		autoscaler_keep_status(m->after, m->before);
 }

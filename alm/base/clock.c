@@ -34,6 +34,12 @@ void clock_format(int64_t ns, enum clock_precision precision, char out[CLOCK_TEX
 		frac += NS_PER_S;
 		s--;
 	}
+	clock_format_seconds(s, frac, precision, out);
+}
+
+void clock_format_seconds(int64_t s, int64_t frac, enum clock_precision precision,
+			  char out[CLOCK_TEXT_MAX])
+{
 	int64_t days = s / 86400, sec = s % 86400;
 	if (sec < 0) {
 		sec += 86400;
@@ -109,7 +115,7 @@ static size_t parse_fraction(struct str s, int64_t *ret_ns)
 	return i;
 }
 
-bool clock_parse(struct str text, int64_t *ret_ns)
+bool clock_parse_seconds(struct str text, int64_t *ret_s, int64_t *ret_frac)
 {
 	int year, month, day, h, m, s, offset;
 	if (text.len < 20 || text.ptr[4] != '-' || text.ptr[7] != '-' ||
@@ -119,16 +125,23 @@ bool clock_parse(struct str text, int64_t *ret_ns)
 	    !digits_at(text, 11, 2, &h) || !digits_at(text, 14, 2, &m) ||
 	    !digits_at(text, 17, 2, &s))
 		return false;
-	if (year < 1678 || year > 2261 || !days_in_month_ok(year, month, day) || h > 23 || m > 59 ||
-	    s > 60)
+	if (!days_in_month_ok(year, month, day) || h > 23 || m > 59 || s > 60)
 		return false;
-	int64_t frac;
-	size_t n = parse_fraction(str_skip(text, 19), &frac);
+	size_t n = parse_fraction(str_skip(text, 19), ret_frac);
 	if (n == 1 || !parse_offset(str_skip(text, 19 + n), &offset))
 		return false;
-	int64_t seconds = days_from_civil(year, month, day) * 86400 + (int64_t)h * 3600 +
-			  (int64_t)m * 60 + s - offset;
-	*ret_ns = seconds * NS_PER_S + frac;
+	*ret_s = days_from_civil(year, month, day) * 86400 + (int64_t)h * 3600 + (int64_t)m * 60 +
+		 s - offset;
+	return true;
+}
+
+bool clock_parse(struct str text, int64_t *ret_ns)
+{
+	int64_t s, frac, first = days_from_civil(1678, 1, 1) * 86400,
+			 end = days_from_civil(2262, 1, 1) * 86400;
+	if (!clock_parse_seconds(text, &s, &frac) || s < first || s >= end)
+		return false;
+	*ret_ns = s * NS_PER_S + frac;
 	return true;
 }
 

@@ -31,6 +31,10 @@ enum clock_precision { CLOCK_SECONDS, CLOCK_MILLIS, CLOCK_MICROS };
 void clock_format(int64_t ns, enum clock_precision precision, char out[CLOCK_TEXT_MAX]);
 /* RFC 3339 with any offset and 0 to 9 digits; years 1678 to 2261. */
 bool clock_parse(struct str text, int64_t *ret_ns);
+/* The same of the years 0 to 9999, in seconds since 1970 and nanoseconds from 0 on. */
+bool clock_parse_seconds(struct str text, int64_t *ret_s, int64_t *ret_frac);
+void clock_format_seconds(int64_t s, int64_t frac, enum clock_precision precision,
+			  char out[CLOCK_TEXT_MAX]);
 
 /* Go's duration text, "1h30m", "250ms", also "7d"; a bare "0". */
 int duration_parse(struct str text, int64_t *ret_ns, struct error *err);

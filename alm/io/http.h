@@ -7,6 +7,7 @@
 
 #include "alm/base/arena.h"
 #include "alm/base/str.h"
+#include "alm/base/url.h"
 
 #define HTTP_HEADERS_MAX      64
 #define HTTP_HEADER_BYTES_MAX 32768
@@ -42,9 +43,5 @@ struct http_request {
 
 /* Query parameters. The value is decoded into a; NULL if the name is absent. First one wins. */
 const char *http_query(const char *query, const char *name, struct arena *a);
-/* Percent-decoding; '+' is a blank only in queries. NULL for a bad escape or an encoded NUL. */
-char *url_decode(struct str s, bool plus_is_blank, struct arena *a);
-/* Everything but unreserved characters (RFC 3986) is escaped. */
-char *url_encode(struct str s, struct arena *a);
 
 #endif

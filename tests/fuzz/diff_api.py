@@ -558,6 +558,65 @@ def named(path, body):
     return body if is_review(path) else dict(body, metadata=dict({'name': 'base'}, **body.get('metadata', {})))
 
 
+def compared(there, here):
+    """Both answers as they are compared."""
+    if there[0] == here[0] < 300:
+        same_nothing(there[1], here[1])
+    return [(c, json.loads(neutral(json.dumps(bare(d, c)))), w) for c, d, w in (there, here)]
+
+
+def reason(req, how, x, y):
+    """Why two answers that differ (compared()) may, or None."""
+    why = explained(messages(x[1]), messages(y[1])) if x[0] == y[0] >= 400 else None
+    if x[0] == y[0] >= 400 and not why:
+        why = differ_in_order(x[1], y[1])
+    if x[0] == y[0] == 422 and not why and without_syntax(x[1], y[1]):
+        why = 'a text that is no CEL at all is told with one place, not with all that ANTLR expected'
+    if x[0] == y[0] == 422 and not why and without_drawn_name(req, x[1]) == without_drawn_name(req, y[1]):
+        why = 'a name that each server draws for itself'
+    if x[0] == y[0] == 422 and not why and '/volumeattributesclasses' in req[1] and without_protection(x[1]) == y[1]:
+        why = 'finalizers of a VolumeAttributesClass stand behind one that only one side has'
+    if x[0] == 500 and y[0] == 400 and 'does not contain declared merge key' in (y[1].get('message') or '') and re.search(
+            'does not contain declared merge key|list element types are not identical', x[1].get('message') or ''):
+        why = 'an item of a strategic merge patch without its key is a fault of the client here'
+    why = why or without_some(x, y)
+    if x[2] != y[2] == overflown(x[2]):
+        x = x[:2] + y[2:]
+        why = THERE_ALONE[0][0] if x == y else why
+    if how in ('STRATEGIC', 'APPLY') and x[0] == y[0] == 422 and not why and re.search('/persistentvolume(claim)?s/', req[1]) and explained(
+            messages(without_protection(x[1])), messages(y[1])):
+        why = 'finalizers of volumes and claims stand behind one that their admission has put there'
+    no_path = re.match(r'resource name may not be (?=empty$)|invalid resource name "(.*)": \[', x[1].get('message') or '')
+    if x[0] == 500 and y[0] == 403 and no_path and 'RuntimeClass "%s" not found' % (no_path[1] or '') in y[1].get('message'):
+        why = 'a class whose name can stand in no path is a fault of the server there'
+    if x[0] == 500 and y[0] == 422 and re.match(r'list element types are not identical: \[\[kubernetes.io/pvc?-protection\]', x[1].get('message') or ''):
+        why = 'finalizers of volumes and claims stand behind one that their admission has put there'
+    if x[0] == 201 and y[0] == 422 and re.search(r' is invalid: spec\.clusterIPs: Invalid value: \["[\w.:]+"\]: failed to allocate IP \S+: provided IP is already allocated$', y[1].get('message') or ''):
+        why = 'a dry run of a new Service does not ask there whether its address is taken'
+    if x[0] == 500 and y[0] == 422 and re.match(r'duplicate nodePort: ', x[1].get('message') or '') and 'provided port is already allocated' in (y[1].get('message') or ''):
+        why = 'a port of nodes that is asked for twice is a fault of the server there'
+    if x[0] == 500 and 'unable to find api field in struct RawExtension' in (x[1].get('message') or ''):
+        why = 'a strategic merge patch of raw data looks for its types there'
+    if x[0] == y[0] >= 400 and not why and in_a_go_map(req, x[1], y[1]):
+        why = 'the first of several values of a wrong type in a map of schemas, in the order of a Go map'
+    if x[0] == 500 and y[0] < 300 and how == 'STRATEGIC' and re.match(r'unable to find api field in struct \w+ for the json field "\w+x"$', x[1].get('message') or ''):
+        why = 'an unknown list in two items of one key of a strategic merge patch is a fault of the server there'
+    if x[0] == 422:
+        rest, is_fault = without_reprinting(req, x[1])
+        mine = None if y[0] < 300 else (y[1].get('details') or {}).get('causes')
+        if is_fault and (y[0] < 300) == (rest is None) and as_one_run(rest or []) == as_one_run(mine or []):
+            why = 'a PATCH of a ControllerRevision changes the blanks of its data there, which is refused as a change'
+    if x[0] == y[0] < 300 and x[2] == y[2] and without_controllers(x[1]) == without_controllers(y[1]):
+        why = 'what a controller writes, and finalizers that only one takes away'
+    if x[0] == y[0] == 201 and x[2] == y[2] and how == 'APPLYNEW' and not why and without_deletion(without_controllers(x[1])) == without_deletion(without_controllers(y[1])):
+        why = 'server-side apply that creates keeps metadata.deletionTimestamp and its seconds there'
+    if x[0] == y[0] < 300 and x[2] == y[2] and not why and without_keys(x[1]) == without_keys(y[1]):
+        why = 'managedFields of a ServiceAccount with a Secret without a name are dropped there'
+    if x[0] == y[0] < 300 and x[2] == y[2] and not why and without_tracking(x[1]) == without_tracking(y[1]):
+        why = 'managedFields of a custom resource with a list for a text are dropped there'
+    return why
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument('--seed', type=int, default=1)
@@ -639,58 +698,10 @@ def main():
             continue
         if there[0] == 500 and here[0] == 400 and re.search('typed patch object|to convert new object', there[1].get('message') or ''):
             there = (400,) + there[1:]
-        if there[0] == here[0] < 300:
-            same_nothing(there[1], here[1])
-        x, y = [(c, json.loads(neutral(json.dumps(bare(d, c)))), w) for c, d, w in (there, here)]
+        x, y = compared(there, here)
         if x == y:
             continue
-        why = explained(messages(x[1]), messages(y[1])) if x[0] == y[0] >= 400 else None
-        if x[0] == y[0] >= 400 and not why:
-            why = differ_in_order(x[1], y[1])
-        if x[0] == y[0] == 422 and not why and without_syntax(x[1], y[1]):
-            why = 'a text that is no CEL at all is told with one place, not with all that ANTLR expected'
-        if x[0] == y[0] == 422 and not why and without_drawn_name(req, x[1]) == without_drawn_name(req, y[1]):
-            why = 'a name that each server draws for itself'
-        if x[0] == y[0] == 422 and not why and '/volumeattributesclasses' in req[1] and without_protection(x[1]) == y[1]:
-            why = 'finalizers of a VolumeAttributesClass stand behind one that only one side has'
-        if x[0] == 500 and y[0] == 400 and 'does not contain declared merge key' in (y[1].get('message') or '') and re.search(
-                'does not contain declared merge key|list element types are not identical', x[1].get('message') or ''):
-            why = 'an item of a strategic merge patch without its key is a fault of the client here'
-        why = why or without_some(x, y)
-        if x[2] != y[2] == overflown(x[2]):
-            x = x[:2] + y[2:]
-            why = THERE_ALONE[0][0] if x == y else why
-        if how in ('STRATEGIC', 'APPLY') and x[0] == y[0] == 422 and not why and re.search('/persistentvolume(claim)?s/', req[1]) and explained(
-                messages(without_protection(x[1])), messages(y[1])):
-            why = 'finalizers of volumes and claims stand behind one that their admission has put there'
-        no_path = re.match(r'resource name may not be (?=empty$)|invalid resource name "(.*)": \[', x[1].get('message') or '')
-        if x[0] == 500 and y[0] == 403 and no_path and 'RuntimeClass "%s" not found' % (no_path[1] or '') in y[1].get('message'):
-            why = 'a class whose name can stand in no path is a fault of the server there'
-        if x[0] == 500 and y[0] == 422 and re.match(r'list element types are not identical: \[\[kubernetes.io/pvc?-protection\]', x[1].get('message') or ''):
-            why = 'finalizers of volumes and claims stand behind one that their admission has put there'
-        if x[0] == 201 and y[0] == 422 and re.search(r' is invalid: spec\.clusterIPs: Invalid value: \["[\w.:]+"\]: failed to allocate IP \S+: provided IP is already allocated$', y[1].get('message') or ''):
-            why = 'a dry run of a new Service does not ask there whether its address is taken'
-        if x[0] == 500 and y[0] == 422 and re.match(r'duplicate nodePort: ', x[1].get('message') or '') and 'provided port is already allocated' in (y[1].get('message') or ''):
-            why = 'a port of nodes that is asked for twice is a fault of the server there'
-        if x[0] == 500 and 'unable to find api field in struct RawExtension' in (x[1].get('message') or ''):
-            why = 'a strategic merge patch of raw data looks for its types there'
-        if x[0] == y[0] >= 400 and not why and in_a_go_map(req, x[1], y[1]):
-            why = 'the first of several values of a wrong type in a map of schemas, in the order of a Go map'
-        if x[0] == 500 and y[0] < 300 and how == 'STRATEGIC' and re.match(r'unable to find api field in struct \w+ for the json field "\w+x"$', x[1].get('message') or ''):
-            why = 'an unknown list in two items of one key of a strategic merge patch is a fault of the server there'
-        if x[0] == 422:
-            rest, is_fault = without_reprinting(req, x[1])
-            mine = None if y[0] < 300 else (y[1].get('details') or {}).get('causes')
-            if is_fault and (y[0] < 300) == (rest is None) and as_one_run(rest or []) == as_one_run(mine or []):
-                why = 'a PATCH of a ControllerRevision changes the blanks of its data there, which is refused as a change'
-        if x[0] == y[0] < 300 and x[2] == y[2] and without_controllers(x[1]) == without_controllers(y[1]):
-            why = 'what a controller writes, and finalizers that only one takes away'
-        if x[0] == y[0] == 201 and x[2] == y[2] and how == 'APPLYNEW' and not why and without_deletion(without_controllers(x[1])) == without_deletion(without_controllers(y[1])):
-            why = 'server-side apply that creates keeps metadata.deletionTimestamp and its seconds there'
-        if x[0] == y[0] < 300 and x[2] == y[2] and not why and without_keys(x[1]) == without_keys(y[1]):
-            why = 'managedFields of a ServiceAccount with a Secret without a name are dropped there'
-        if x[0] == y[0] < 300 and x[2] == y[2] and not why and without_tracking(x[1]) == without_tracking(y[1]):
-            why = 'managedFields of a custom resource with a list for a text are dropped there'
+        why = reason(req, how, x, y)
         if why:
             meant[why] += 1
             continue

@@ -13,8 +13,8 @@ def gen(t,d,env):
     g=G.get(t)
     return R.choice(g)(d-1,env) if g and R.random()<.8 else leaf(t)
 def leaf(t):
-    return {"int":lambda:c("self.i","1","2","7","-3","0"),"str":lambda:c("self.s","self.ustr","self.enum","'a'","'my-name'","'1.2.3.4'","'10.0.0.0/8'","'1.2.3'","''"),
-    "bool":lambda:c("true","false","self.b"),"double":lambda:c("self.d","1.5"),"lint":lambda:c("self.ints","[1,2]","[3]"),"lstr":lambda:c("self.strs","self.ulist","['a','b']"),
+    return {"int":lambda:c("self.i","1","2","7","-3","0"),"str":lambda:c("self.s","self.__namespace__","self.x__dash__y","self.u__underscores__v","self.ustr","self.enum","'a'","'my-name'","'1.2.3.4'","'10.0.0.0/8'","'1.2.3'","''"),
+    "bool":lambda:c("true","false","self.b"),"double":lambda:c("self.d","1.5"),"lint":lambda:c("self.ints","[1,2]","[3]"),"lstr":lambda:c("self.strs","self.a__dot__b","self.ulist","['a','b']"),
     "mstr":lambda:c("self.m","self.umap","{'a':'b'}"),"mint":lambda:c("self.mi","{'a':1}"),"lobj":lambda:c("self.objs","self.uobjs"),"llint":lambda:"self.nested",
     "dyn":lambda:c("self.ios","dyn(1)","dyn('a')"),"time":lambda:c("self.when","timestamp('2020-01-01T00:00:00Z')"),"dur":lambda:c("self.dur","duration('1h')"),
     "ip":lambda:c("ip('1.2.3.4')","cidr('10.0.0.0/8').ip()"),"cidr":lambda:"cidr('10.0.0.0/8')","qty":lambda:"quantity('1Gi')","ver":lambda:"semver('1.2.3')",

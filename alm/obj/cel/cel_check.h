@@ -34,6 +34,7 @@ struct cel_checker {
 	const struct cel_vars *given;
 	bool sees_all;             /* fields without a type, too, which are dyn: of policies */
 	const struct schema *root; /* the node that has apiVersion, kind and metadata; or NULL */
+	const struct schema *metadata; /* what is seen of that; NULL: nobody has asked yet */
 };
 
 static inline struct cel_type cel_type_kind(enum cel_kind kind)

@@ -121,6 +121,10 @@ static struct cel_type result_type(struct cel_checker *c, const struct cel_node 
 		return types[0];
 	if (cstr_in(n->name, texts))
 		return list_of(c, cel_type_kind(CEL_STRING));
+	if (strcmp(n->name, "getQuery") == 0)
+		return (struct cel_type){
+			.kind = CEL_MAP,
+			.inner = cel_check_boxed(c, list_of(c, cel_type_kind(CEL_STRING)))};
 	if (strcmp(n->name, "lists.range") == 0)
 		return list_of(c, cel_type_kind(CEL_INT));
 	return optional_result(c, n, types, &found) ? found : cel_type_kind(result);

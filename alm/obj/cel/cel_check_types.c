@@ -71,14 +71,33 @@ const char *cel_check_text(struct cel_checker *c, struct cel_type t)
 }
 
 /* metadata of the root and of embedded resources: name and generateName. */
+static const struct schema *metadata_schema(struct cel_checker *c)
+{
+	struct schema *text = ARENA_NEW(c->a, struct schema), *meta;
+	if (c->metadata)
+		return c->metadata;
+	text->type = SCHEMA_STRING;
+	meta = ARENA_NEW(c->a, struct schema);
+	meta->type = SCHEMA_OBJECT;
+	schema_set_property(c->a, meta, "generateName", text);
+	schema_set_property(c->a, meta, "name", text);
+	c->metadata = meta;
+	return meta;
+}
+
 static bool is_resource_field(struct cel_checker *c, const struct schema *s, const char *name,
 			      struct cel_type *ret)
 {
 	if (s != c->root && !s->embedded)
 		return false;
 	bool is_text = strcmp(name, "apiVersion") == 0 || strcmp(name, "kind") == 0;
-	*ret = is_text ? cel_type_kind(CEL_STRING) : dyn;
-	return is_text || strcmp(name, "metadata") == 0;
+	if (is_text)
+		*ret = cel_type_kind(CEL_STRING);
+	else if (strcmp(name, "metadata") == 0)
+		*ret = (struct cel_type){.kind = CEL_OBJECT, .s = metadata_schema(c)};
+	else
+		return false;
+	return true;
 }
 
 struct cel_type cel_check_optional(struct cel_checker *c, struct cel_type t)

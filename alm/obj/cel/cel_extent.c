@@ -46,7 +46,8 @@ struct cel_place cel_place_member(const struct cel_coster *c, struct cel_place p
 		return text;
 	if (is_resource && strcmp(name, "metadata") == 0)
 		return metadata;
-	s = schema_property(p.s, name);
+	CLEANUP(arena_freep) struct arena *a = arena_new(CEL_TEXT_MAX);
+	s = schema_property(p.s, cel_unescape(name, a)); /* self.__namespace__ */
 	return cel_place_of(cel_is_exposed(s) ? s : NULL);
 }
 

@@ -302,7 +302,7 @@ static const struct cel_overload overloads[] = {
 	{"isURL", "s", 'b', 'g', is_url},
 	{"url", "s", 'U', 'g', cel_url_of}, {"getScheme", "U", 's', 'm', cel_url_scheme}, {"getHost", "U", 's', 'm', cel_url_host},
 	{"getHostname", "U", 's', 'm', cel_url_hostname}, {"getPort", "U", 's', 'm', cel_url_port},
-	{"getEscapedPath", "U", 's', 'm', cel_url_path},
+	{"getEscapedPath", "U", 's', 'm', cel_url_path}, {"getQuery", "U", 'm', 'm', cel_url_query},
 	{"path", "As", 'P', 'm', cel_authz_path}, {"group", "As", 'G', 'm', cel_authz_group},
 	{"serviceAccount", "Ass", 'A', 'm', cel_authz_account}, {"resource", "Gs", 'R', 'm', cel_authz_resource},
 	{"subresource", "Rs", 'R', 'm', cel_authz_subresource}, {"namespace", "Rs", 'R', 'm', cel_authz_namespace},

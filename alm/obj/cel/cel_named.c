@@ -133,9 +133,11 @@ static bool normalized(struct str s, struct strbuf *b)
 		more = n < 2 && str_cut(whole, '.', &part, &rest);
 		if (!more)
 			part = whole;
-		while (part.len > 1 && part.ptr[0] == '0' && char_is_digit(part.ptr[1]))
+		bool is_long = part.len > 1;
+		while (is_long && part.len && part.ptr[0] == '0')
 			part = str_skip(part, 1);
-		strbuf_addf(b, "%s%.*s", n ? "." : "", STR_ARG(part));
+		bool no_digit = is_long && !(part.len && char_is_digit(part.ptr[0]));
+		strbuf_addf(b, "%s%s%.*s", n ? "." : "", no_digit ? "0" : "", STR_ARG(part));
 	}
 	bool is_short = n < 3;
 	for (; n < 3; n++)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "alm/base/url.h"
 #include "alm/obj/schema/schema_node.h"
 
 #define FN(name) struct cel_value name(const struct cel_value *v, UNUSED struct cel_call *c)
@@ -101,4 +102,26 @@ FN(cel_url_path)
 	(void)authority(v[0].str, &rest);
 	(void)str_cut(rest, '?', &rest, &query);
 	return cel_string(rest);
+}
+
+FN(cel_url_query)
+{
+	struct str rest, query = STR(""), one;
+	struct obj *map = obj_keep(c->a, obj_map());
+	if (!cel_spend(c, v[0].str.len / 10))
+		return cel_over_budget(c);
+	(void)authority(v[0].str, &rest);
+	(void)str_cut(rest, '?', &rest, &query);
+	while (query.len && str_next(&query, '&', &one)) {
+		struct str name, text;
+		(void)str_cut(one, '=', &name, &text);
+		const char *key = url_decode(name, true, c->a),
+			   *value = url_decode(text, true, c->a);
+		if (!one.len || str_find_char(one, ';') >= 0 || !key || !value)
+			continue;
+		if (!obj_has(map, key))
+			obj_set(map, key, obj_list());
+		obj_append(obj_get_mut(map, key), obj_string(value));
+	}
+	return (struct cel_value){.kind = CEL_MAP, .o = map};
 }

@@ -174,7 +174,8 @@ static const char *expected(const struct schema *s, const struct obj *o)
 	if (s && s->preserve && s->type == SCHEMA_OBJECT && obj_type(o) > OBJ_NULL &&
 	    obj_type(o) != OBJ_MAP)
 		return "map";
-	if (!s || !s->type || s->preserve || obj_type(o) == OBJ_NULL || schema_has_type(s, o))
+	bool is_open = s && s->preserve && s->type & (SCHEMA_OBJECT | SCHEMA_ARRAY);
+	if (!s || !s->type || is_open || obj_type(o) == OBJ_NULL || schema_has_type(s, o))
 		return NULL;
 	bool is_time = s->type == SCHEMA_STRING && s->format && strcmp(s->format, "date-time") == 0;
 	if (s->type == SCHEMA_ANY_SCALAR || is_time)

@@ -92,7 +92,7 @@ static const char *map_step(struct apply_type list, const struct obj *item, stru
 		json_print(value, &b);
 	}
 	strbuf_addc(&b, '}');
-	return found > 0 ? arena_strdup(a, b.buf) : NULL;
+	return found > 0 ? fieldset_step(b.buf, a) : NULL;
 }
 
 const char *apply_item_step(struct apply_type list, const struct obj *item, struct arena *a)
@@ -102,7 +102,7 @@ const char *apply_item_step(struct apply_type list, const struct obj *item, stru
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(KEY_BYTES_MAX);
 	strbuf_adds(&b, "v:");
 	json_print_canonical(item, &b);
-	return arena_strdup(a, b.buf);
+	return fieldset_step(b.buf, a);
 }
 
 /* A path on the way down. */

@@ -127,6 +127,20 @@ const char **fieldset_sorted_keys(const struct obj *map, struct arena *a)
 	return keys;
 }
 
+const char *fieldset_step(const char *text, struct arena *a)
+{
+	if (*text == 'f' || !strpbrk(text, "<>&"))
+		return arena_strdup(a, text);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(strlen(text) * 6);
+	for (; *text; text++) {
+		if (strchr("<>&", *text))
+			strbuf_addf(&b, "\\u%04x", (unsigned)*text);
+		else
+			strbuf_addc(&b, *text);
+	}
+	return arena_strdup(a, b.buf);
+}
+
 /* NOLINTBEGIN(misc-no-recursion): field sets nest at most FIELDSET_DEPTH_MAX deep, as the objects
  * they come from */
 struct fieldset *fieldset_parse(const struct obj *o, struct arena *a)
@@ -141,7 +155,7 @@ struct fieldset *fieldset_parse(const struct obj *o, struct arena *a)
 			continue;
 		if (!is_step(keys[i]) || obj_type(value) != OBJ_MAP)
 			return NULL;
-		struct fieldset_item *item = fieldset_at(s, arena_strdup(a, keys[i]));
+		struct fieldset_item *item = fieldset_at(s, fieldset_step(keys[i], a));
 		item->member = obj_len(value) == 0 || obj_has(value, ".");
 		if (obj_len(value) > 0) {
 			item->below = fieldset_parse(value, a);
@@ -292,7 +306,13 @@ void fieldset_key_text(const char *step, struct strbuf *b)
 	if (step[0] == 'f') {
 		strbuf_addf(b, ".%s", step + 2);
 	} else if (step[0] == 'v') {
-		strbuf_addf(b, "[=%s]", step + 2);
+		bool reads = json_parse(str_of(step + 2), &keys, &err) >= 0;
+		strbuf_adds(b, "[=");
+		if (reads)
+			key_text(keys, b);
+		else
+			strbuf_adds(b, step + 2);
+		strbuf_addc(b, ']');
 	} else if (step[0] == 'k' && json_parse(str_of(step + 2), &keys, &err) >= 0) {
 		const char *separator = "[";
 		OBJ_EACH (it, keys) {

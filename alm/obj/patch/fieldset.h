@@ -59,5 +59,7 @@ void fieldset_each(const struct fieldset *s, void (*fn)(void *arg, const char *p
 
 /* One step as in such a path. */
 void fieldset_key_text(const char *step, struct strbuf *b);
+/* A step "k:..." or "v:..." as it is written: '<', '>' and '&' escaped, as Go's JSON has them. Others are as they were. */
+const char *fieldset_step(const char *text, struct arena *a);
 
 #endif

@@ -9,7 +9,9 @@
 
 #define TEXT_BYTES_MAX   ((size_t)4 << 20)
 #define SHOWN_MAX        64
-#define DOUBLE_EXACT_MAX 9007199254740992.0 /* 2^53 */
+#define TIME_NONE        (-INT64_C(62135596800)) /* 0001-01-01T00:00:00Z: Go's zero, written null */
+#define TIME_END         INT64_C(253402300800)   /* 10000-01-01 */
+#define DOUBLE_EXACT_MAX 9007199254740992.0      /* 2^53 */
 
 /* --- times --- */
 
@@ -103,17 +105,17 @@ int api_time(struct str text, bool micro, struct obj **ret, struct error *err)
 			  micro ? "2006-01-02T15:04:05.000000Z07:00" : "2006-01-02T15:04:05Z07:00",
 			  err};
 	char out[CLOCK_TEXT_MAX];
-	int64_t ns;
+	int64_t s, frac;
 	for (size_t i = 0; i < ARRAY_LEN(layout); i++)
 		if (element(&p, &layout[i]) < 0)
 			return -err->code;
 	if (fraction(&p, micro) < 0 || zone(&p) < 0)
 		return -err->code;
-	if (!clock_parse(text, &ns))
+	if (!clock_parse_seconds(text, &s, &frac) || s >= TIME_END)
 		return error_set(err, E_BADREQUEST, "parsing time \"%.*s\": day out of range",
 				 STR_ARG(str_sub(text, 0, SHOWN_MAX)));
-	clock_format(ns, micro ? CLOCK_MICROS : CLOCK_SECONDS, out);
-	*ret = obj_string(out);
+	clock_format_seconds(s, frac, micro ? CLOCK_MICROS : CLOCK_SECONDS, out);
+	*ret = s == TIME_NONE && !frac ? obj_null() : obj_string(out);
 	return 0;
 }
 

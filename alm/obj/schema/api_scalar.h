@@ -5,7 +5,8 @@
 #include "alm/obj/obj.h"
 #include "alm/obj/schema/api_types.h"
 
-/* metav1.Time, or MicroTime, in UTC; E_BADREQUEST in the words of Go's time.Parse. Owned. */
+/* metav1.Time, or MicroTime, in UTC, of the years 0 to 9999; null of Go's zero, 0001-01-01T00:00:00Z. E_BADREQUEST in the words of
+ * Go's time.Parse. Owned. */
 int api_time(struct str text, bool micro, struct obj **ret, struct error *err);
 /* Base64 without line ends; E_BADREQUEST "illegal base64 data at input byte 3". Owned. */
 int api_base64(struct str text, struct obj **ret, struct error *err);

@@ -22,21 +22,6 @@ static void test_http__queries_are_decoded(void **state)
 	assert_null(http_query("a=%4", "a", a));
 }
 
-static void test_http__encoding_comes_back(void **state)
-{
-	(void)state;
-	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
-	assert_string_equal(url_encode(STR("a b/c?d=\xc3\xa9~-._"), a),
-			    "a%20b%2Fc%3Fd%3D%C3%A9~-._");
-	assert_string_equal(url_decode(STR("%41+%2b"), false, a), "A++");
-	assert_string_equal(url_decode(STR("%41+%2b"), true, a), "A +");
-	char all[255];
-	for (int i = 0; i < 255; i++)
-		all[i] = (char)(i + 1);
-	const char *back = url_decode(str_of(url_encode(str_n(all, 255), a)), true, a);
-	assert_memory_equal(back, all, 255);
-}
-
 static int parse(const char *text, struct arena *a, struct http_head *h)
 {
 	struct error err = ERROR_INIT;
@@ -194,7 +179,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_http__queries_are_decoded),
-		cmocka_unit_test(test_http__encoding_comes_back),
 		cmocka_unit_test(test_http__a_head_is_split),
 		cmocka_unit_test(test_http__ambiguous_heads_are_refused),
 		cmocka_unit_test(test_http__chunks_are_joined_in_any_pieces),

@@ -105,8 +105,48 @@ static void test_cel_rules__read_as_recorded(void **state)
 	assert_true(n > 700);
 }
 
+/* Of the metadata of the object itself rules see two texts. */
+static void test_cel_rules__metadata_has_two_texts(void **state)
+{
+	static const struct {
+		const char *rule, *says; /* NULL: nothing */
+	} rows[] = {
+		{"size('router-' + self.metadata.name + '.' + self.spec.domain) <= 253", NULL},
+		{"self.metadata.generateName + self.metadata.name != self.kind + self.apiVersion",
+		 NULL},
+		{"self.metadata == self.metadata", NULL},
+		{"self.metadata.name == 2",
+		 "no matching overload for '_==_' applied to '(string, int)'"},
+		{"self.metadata.name.x == 2", "type 'string' does not support field selection"},
+		{"has(self.metadata.labels)", "undefined field 'labels'"},
+		{"self.spec.metadata.name == 'x'", "undefined field 'metadata'"},
+	};
+	static const char schema[] =
+		"{\"type\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\","
+		"\"properties\":{\"domain\":{\"type\":\"string\"}}}},"
+		"\"x-kubernetes-validations\":[{}]}";
+	(void)state;
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct error err = ERROR_INIT;
+		struct field_errors e;
+		struct obj *o = NULL;
+		assert_ok(json_parse(STR(schema), &o, &err), &err);
+		obj_keep(a, o);
+		obj_set_str(obj_at_mut(obj_get_mut(o, "x-kubernetes-validations"), 0), "rule",
+			    rows[i].rule);
+		field_errors_init(&e, a);
+		schema_check_rules(o, AT, &e);
+		if (rows[i].says ? e.n != 1 || !strstr(e.items[0].message, rows[i].says) : e.n != 0)
+			fail_msg("%s: %zu %s", rows[i].rule, e.n, e.n ? e.items[0].message : "");
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_cel_rules__read_as_recorded)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cel_rules__read_as_recorded),
+		cmocka_unit_test(test_cel_rules__metadata_has_two_texts),
+	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
