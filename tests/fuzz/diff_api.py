@@ -135,7 +135,7 @@ class Generator:
         if isinstance(o, dict):
             props = s.get('properties') or {}
             for k in sorted(set(o) | set(props)):
-                if k in ('apiVersion', 'kind', 'status', 'managedFields') and not way or k == 'managedFields':
+                if k in ('apiVersion', 'kind', 'managedFields') and not way or k == 'managedFields':
                     continue
                 sub = props.get(k) or s.get('additionalProperties') or {}
                 sub = sub if isinstance(sub, dict) else {}
@@ -149,7 +149,7 @@ class Generator:
 
     def change(self, o, s):
         r = self.r
-        places = [p for p in self.places(o, s) if r.random() < (0.15 if p[0][0] == 'metadata' else 1)]
+        places = [p for p in self.places(o, s) if r.random() < (0.15 if p[0][0] in ('metadata', 'status') else 1)]
         if not places:
             return
         way, sub = r.choice(places)
@@ -660,7 +660,7 @@ def main():
         path, kind, body, s, gv = r.choice(bases)
         name = body.get('metadata', {}).get('name', 'base')
         strict = r.choice(['', '&fieldValidation=Strict', '&fieldValidation=Ignore'])
-        how = r.choice(['POST', 'POST', 'POST', 'PUT', 'MERGE', 'PATCH', 'STRATEGIC', 'APPLY', 'APPLYNEW', 'STATUS'])
+        how = r.choice(['POST', 'POST', 'POST', 'PUT', 'MERGE', 'PATCH', 'STRATEGIC', 'APPLY', 'APPLYNEW', 'STATUS', 'APPLYSTATUS'])
         o = gen.changed(body, s, 3 if how == 'POST' else 2)
         q = '?dryRun=All' + strict
         one = path + '/' + name
@@ -681,6 +681,10 @@ def main():
         elif how == 'STATUS':
             st = types.resolve(types.resolve(s).get('properties', {}).get('status', {}))
             req = ('PATCH', one + '/status' + q, {'status': gen.value(st)}, MERGE)
+        elif how == 'APPLYSTATUS':
+            st = types.resolve(types.resolve(s).get('properties', {}).get('status', {}))
+            o = dict(o if r.random() < 0.3 else {'metadata': {'name': name}}, apiVersion=gv, kind=kind, status=gen.value(st))
+            req = ('PATCH', one + '/status' + q + '&fieldManager=m' + r.choice(['', '&force=true']), o, APPLY)
         else:
             if how == 'APPLYNEW':
                 one = path + '/applied'

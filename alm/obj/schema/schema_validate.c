@@ -195,14 +195,10 @@ static void check_members(struct schema_validation *v, const struct schema *s, c
 static void check_map(struct schema_validation *v, const struct schema *s, const struct obj *o)
 {
 	int64_t n = (int64_t)obj_len(o);
-	if (n < s->min_properties) {
+	if (n < s->min_properties)
 		fail_count(v, n, s->min_properties, "properties");
-		return;
-	}
-	if (s->max_properties >= 0 && n > s->max_properties) {
+	if (s->max_properties >= 0 && n > s->max_properties)
 		fail_too_many(v, n, s->max_properties);
-		return;
-	}
 	if (!validation_spend(v, s->n_required * VALIDATION_VALUE_STEPS))
 		return;
 	if (s->properties || s->additional)
