@@ -265,7 +265,7 @@ int mutation_validate(struct mutation *m, struct error *err)
 {
 	struct field_errors *e = mutation_errors(m->r);
 	size_t again;
-	object_meta_validate(m->kind, m->after, m->before, m->other_uid, &again, e);
+	object_meta_validate(m->kind, m->after, m->before, m->other_uid, m->is_status, &again, e);
 	size_t of_meta = e->n;
 	e->whole = again == SIZE_MAX || m->kind->flags & KIND_META_FIRST ? 0 : again;
 	struct check_parts parts = {of_meta, of_meta, of_meta};

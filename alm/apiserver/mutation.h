@@ -83,6 +83,8 @@ int mutation_create(struct mutation *m, struct error *err);
 int mutation_in_namespace(struct mutation *m, struct error *err);
 /* --- mutation_update.c --- */
 int mutation_update(struct mutation *m, struct error *err);
+/* Does a write of the status leave this field of the metadata alone? NULL: all of it. */
+bool mutation_status_keeps(const struct mutation *m, const char *field);
 /* --- mutation.c --- */
 /* Removes the object; m->before is its last state. */
 int mutation_remove(struct mutation *m, struct error *err);

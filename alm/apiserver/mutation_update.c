@@ -42,7 +42,9 @@ static int check_identity(struct mutation *m, struct error *err)
 	if (!uid || cstr_eq(uid, real))
 		return 0;
 	if (!m->is_put) { /* told with what else is wrong */
-		m->other_uid = arena_strdup(r->arena, uid);
+		m->other_uid = m->is_status && mutation_status_keeps(m, NULL)
+				       ? NULL
+				       : arena_strdup(r->arena, uid);
 		return 0;
 	}
 	const char *at = *m->ns ? arena_fmt(r->arena, "%s/%s", m->ns, m->name) : m->name;
@@ -126,7 +128,9 @@ static void copy_path(struct obj *o, const struct obj *from, const char *path)
 
 void mutation_keep_status(struct mutation *m)
 {
-	if (!(m->kind->flags & KIND_STATUS) || m->whole)
+	/* A kubelet registers its Node with its status. */
+	bool registers = !m->before && cstr_eq(m->kind->plural, "nodes") && !*m->kind->group;
+	if (!(m->kind->flags & KIND_STATUS) || m->whole || registers)
 		return;
 	copy_path(m->after, m->before, "status");
 	/* A new one's is what its schema says by default, not what came. */
@@ -139,7 +143,7 @@ void mutation_keep_status(struct mutation *m)
 
 /* Through the status and approval endpoints of built-in kinds metadata is written, too, but for this (seen of each kind
  * at a real 1.36); of custom resources it is not. */
-static bool status_keeps(const struct mutation *m, const char *field)
+bool mutation_status_keeps(const struct mutation *m, const char *field)
 {
 	static const struct {
 		const char *group, *plural, *field; /* field NULL: any */
@@ -157,7 +161,7 @@ static bool status_keeps(const struct mutation *m, const char *field)
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
 		if (cstr_eq(kept[i].group, m->kind->group) &&
 		    cstr_eq(kept[i].plural, m->kind->plural) &&
-		    (!kept[i].field || cstr_eq(kept[i].field, field)))
+		    (!kept[i].field || (field && cstr_eq(kept[i].field, field))))
 			return true;
 	return m->kind->flags & KIND_CUSTOM;
 }
@@ -165,9 +169,9 @@ static bool status_keeps(const struct mutation *m, const char *field)
 static void copy_meta(const struct mutation *m, struct obj *o)
 {
 	static const char *const fields[] = {"labels", "annotations", "finalizers",
-					     "ownerReferences"};
+					     "ownerReferences", "generateName"};
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-		if (!status_keeps(m, fields[i]))
+		if (!mutation_status_keeps(m, fields[i]))
 			copy_path(o, m->after, arena_fmt(m->r->arena, "metadata.%s", fields[i]));
 }
 

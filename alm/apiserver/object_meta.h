@@ -18,10 +18,11 @@ int object_meta_coerce(struct obj *o, bool drop, void (*unknown)(void *arg, cons
 		       void *arg, struct error *err);
 /* Of what is applied: what is null or an empty text goes; maps and lists are owned though they are empty. */
 void object_meta_tidy(struct obj *o);
-/* uid: another one that the client stated, or NULL. ret_again: the number of the first of e that stands behind the first
+/* uid: another one that the client stated, or NULL. is_status: it came through that. ret_again: the number of the first of e that stands behind the first
  * part of the checks of the object's kind; SIZE_MAX if none does. */
 void object_meta_validate(const struct kind *k, const struct obj *o, const struct obj *before,
-			  const char *uid, size_t *ret_again, struct field_errors *e);
+			  const char *uid, bool is_status, size_t *ret_again,
+			  struct field_errors *e);
 /* uid, creationTimestamp and what else a client cannot say; for create. */
 void object_meta_create(const struct kind *k, struct obj *o, const char *uid, int64_t now_ns);
 /* Takes over from before what an update cannot change. */

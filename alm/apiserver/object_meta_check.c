@@ -32,8 +32,12 @@ static void check_name(const struct kind *k, const char *name, const char *field
 	if (prefix)
 		s = check_prefix(e, name);
 	size_t n = name_faults(rule, s, all);
+	bool declared = !prefix && cstr_eq(k->plural, "replicationcontrollers"); /* by its tags */
 	for (size_t i = 0; i < n; i++)
-		check_invalid_text(e, field, name, all[i]);
+		check_invalid_text(e, field, name,
+				   declared && strstr(all[i], "253 characters")
+					   ? "must be no more than 253 bytes"
+					   : all[i]);
 }
 
 void object_meta_check_labels(const struct obj *labels, struct field_errors *e)
@@ -226,10 +230,23 @@ static void check_created(const struct kind *k, const struct obj *o, struct fiel
 	check_finalizers(o, e);
 }
 
+/* How often what an update may say is looked at once more where a status is written, with nothing of a new object; -1: as ever. */
+static int times_by_status(const struct kind *k)
+{
+	static const char *const once[] = {
+		"pods",       "jobs",  "ingresses", "persistentvolumeclaims", "persistentvolumes",
+		"namespaces", "nodes", NULL};
+	if (k->flags & KIND_CUSTOM)
+		return -1;
+	return cstr_in(k->plural, once) ? 1 : strcmp(k->plural, "cronjobs") == 0 ? 0 : -1;
+}
+
 void object_meta_validate(const struct kind *k, const struct obj *o, const struct obj *before,
-			  const char *uid, size_t *ret_again, struct field_errors *e)
+			  const char *uid, bool is_status, size_t *ret_again,
+			  struct field_errors *e)
 {
 	unsigned how = k->flags & KIND_META_NONE;
+	int times = is_status ? times_by_status(k) : -1;
 	bool alone = how & KIND_META_ALONE;
 	/* As a new one: before what an update says, after it, or both. */
 	int first = how == KIND_META_ALONE || how == KIND_META_FIRST, last = how & KIND_META_LAST;
@@ -242,7 +259,11 @@ void object_meta_validate(const struct kind *k, const struct obj *o, const struc
 	check_maps(o, before, e);
 	check_finalizers(o, e);
 	check_update(o, before, uid, e);
-	if (how == KIND_META_NONE)
+	for (int i = 0; i < times; i++) {
+		check_update(o, before, uid, e);
+		check_kube_finalizers(k, o, e);
+	}
+	if (how == KIND_META_NONE || times >= 0)
 		return;
 	for (int i = 0; i < 3; i++) {
 		if ((i == 1 && how == KIND_META_FIRST && !(k->flags & KIND_META_TOGETHER)) ||

@@ -318,6 +318,7 @@ int patching_server_side(struct mutation *m, struct error *err)
 		.api_version = api_version,
 		.subresource = r->subresource,
 		.has_status = m->kind->flags & KIND_STATUS,
+		.keeps_meta = mutation_status_keeps(m, NULL),
 		.force = m->opt.force,
 		.now_ns = request_now(r),
 		.bytes_max = STORE_VALUE_BYTES_MAX,

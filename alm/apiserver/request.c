@@ -79,6 +79,9 @@ void request_warn(struct request *r, const char *fmt, ...)
 		strbuf_addc(&b, *p);
 	}
 	strbuf_addc(&b, '"');
+	for (size_t i = 0; i < r->n_warnings; i++)
+		if (str_is(strbuf_str(&b), r->warnings[i])) /* told once */
+			return;
 	if (b.over || r->n_warnings == REQUEST_WARNINGS_MAX ||
 	    r->warning_bytes + b.len > REQUEST_WARNING_BYTES_MAX)
 		return;

@@ -78,27 +78,6 @@ static void check_taints(struct field_errors *e, const struct obj *o)
 			    seen); /* sic */
 }
 
-void check_node(struct field_errors *e, const struct obj *o)
-{
-	check_taints(e, o);
-	check_ranges(e, obj_path(o, CIDRS));
-}
-
-void node_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
-{
-	const struct obj *was = obj_path(before, CIDRS), *is = obj_path(o, CIDRS);
-	const char *id = check_text(before, "spec.providerID");
-	if (obj_len(was) && (!is || !obj_equal(is, was)))
-		check_forbidden(e, CIDRS,
-				"node updates may not change podCIDR except from \"\" to valid");
-	if (*id && strcmp(id, check_text(o, "spec.providerID")) != 0)
-		check_forbidden(e, "spec.providerID",
-				"node updates may not change providerID except from \"\" to valid");
-	check_taints(e, o); /* an update's twice */
-	if (strcmp(check_text(o, "spec.externalID"), check_text(before, "spec.externalID")) != 0)
-		check_forbidden(e, "spec.externalID", "may not be updated");
-}
-
 /* Words that begin with a capital, and parts of them. */
 static bool is_feature(const char *name)
 {
@@ -143,6 +122,43 @@ static void check_features(struct field_errors *e, const struct obj *o)
 					   "list must be sorted alphabetically");
 	}
 	check_said_since(e, from, list);
+}
+
+/* What of its status a Node may come with, too. */
+static void check_registered(struct field_errors *e, const struct obj *o)
+{
+	static const char *const fields[] = {"status.capacity", "status.allocatable"};
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const struct obj *amounts = obj_path(o, fields[i]);
+		size_t from = e->n;
+		OBJ_EACH (it, amounts)
+			quota_check_amount(e, check_below(e, fields[i], it.key), it.key,
+					   obj_as_string(it.value));
+		check_said_since(e, from, amounts);
+	}
+	check_features(e, o);
+}
+
+void check_node(struct field_errors *e, const struct obj *o)
+{
+	check_taints(e, o);
+	check_registered(e, o);
+	check_ranges(e, obj_path(o, CIDRS));
+}
+
+void node_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	const struct obj *was = obj_path(before, CIDRS), *is = obj_path(o, CIDRS);
+	const char *id = check_text(before, "spec.providerID");
+	if (obj_len(was) && (!is || !obj_equal(is, was)))
+		check_forbidden(e, CIDRS,
+				"node updates may not change podCIDR except from \"\" to valid");
+	if (*id && strcmp(id, check_text(o, "spec.providerID")) != 0)
+		check_forbidden(e, "spec.providerID",
+				"node updates may not change providerID except from \"\" to valid");
+	check_taints(e, o); /* an update's twice */
+	if (strcmp(check_text(o, "spec.externalID"), check_text(before, "spec.externalID")) != 0)
+		check_forbidden(e, "spec.externalID", "may not be updated");
 }
 
 void check_tolerations_differ(struct field_errors *e, const struct obj *list)
@@ -197,15 +213,6 @@ static void check_addresses(struct field_errors *e, const struct obj *list)
 
 void check_node_status(struct field_errors *e, const struct obj *o)
 {
-	static const char *const fields[] = {"status.capacity", "status.allocatable"};
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-		const struct obj *amounts = obj_path(o, fields[i]);
-		size_t from = e->n;
-		OBJ_EACH (it, amounts)
-			quota_check_amount(e, check_below(e, fields[i], it.key), it.key,
-					   obj_as_string(it.value));
-		check_said_since(e, from, amounts);
-	}
-	check_features(e, o);
+	check_registered(e, o);
 	check_addresses(e, obj_path(o, "status.addresses"));
 }

@@ -70,21 +70,21 @@ static const struct field_rule {
 	{"horizontalpodautoscalers.autoscaling", "status.desiredReplicas", COUNT, NULL},
 };
 
-/* The first of a status bounds the next `bounded`. */
+/* In the order in which they are told: the one at place `all` bounds the next `bounded`. */
 static const struct {
 	const char *kind;
-	size_t bounded;
+	size_t all, bounded;
 	const char *fields[9];
 } counts[] = {
-	{"daemonsets.apps", 0, {"currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "observedGeneration",
+	{"daemonsets.apps", 0, 0, {"currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "observedGeneration",
 		"updatedNumberScheduled", "numberAvailable", "numberUnavailable", "collisionCount"}},
-	{"deployments.apps", 3, {"replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas", "observedGeneration",
+	{"deployments.apps", 1, 3, {"observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas",
 		"terminatingReplicas", "collisionCount"}},
-	{"poddisruptionbudgets.policy", 0, {"disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"}},
-	{"replicasets.apps", 3, {"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration", "terminatingReplicas"}},
-	{"replicationcontrollers.", 3, {"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"}},
-	{"statefulsets.apps", 3, {"replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "observedGeneration", "collisionCount",
-		"availableReplicas"}},
+	{"poddisruptionbudgets.policy", 0, 0, {"disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"}},
+	{"replicasets.apps", 0, 3, {"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration", "terminatingReplicas"}},
+	{"replicationcontrollers.", 0, 3, {"replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration"}},
+	{"statefulsets.apps", 0, 4, {"replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",
+		"collisionCount"}},
 };
 /* clang-format on */
 
@@ -288,11 +288,9 @@ static void check_counts(struct field_errors *e, const char *kind, const struct 
 				       obj_get(status, fields[i]), 0);
 			check_said_since(e, from, obj_get(status, fields[i]));
 		}
+		const char *const *all = fields + counts[k].all;
 		for (size_t i = 1; i <= counts[k].bounded; i++)
-			check_bound(e, status, fields[i], fields[0],
-				    "cannot be greater than status.replicas");
-		if (strcmp(kind, "statefulsets.apps") == 0)
-			check_bound(e, status, "availableReplicas", fields[0],
+			check_bound(e, status, all[i], all[0],
 				    "cannot be greater than status.replicas");
 		if (counts[k].bounded)
 			check_bound(e, status, "availableReplicas", "readyReplicas",

@@ -68,11 +68,10 @@ static void strip(struct fieldset *s, const char *subresource, bool has_status, 
 }
 
 static void compare(struct apply_type t, const struct obj *before, const struct obj *after,
-		    const char *subresource, bool has_status, struct arena *a,
+		    const char *subresource, bool has_status, bool builtin, struct arena *a,
 		    struct apply_diff *ret)
 {
 	apply_compare(t, before, after, a, ret);
-	bool builtin = is_builtin(t, after);
 	strip(ret->added, subresource, has_status, builtin);
 	strip(ret->modified, subresource, has_status, builtin);
 	strip(ret->removed, "", false, builtin);
@@ -206,7 +205,8 @@ static void track(struct managed *m, struct apply_type t, const struct update_re
 	struct apply_diff diff;
 	struct arena *a = m->arena;
 	CLEANUP(obj_unrefp) struct obj *nothing = obj_map();
-	compare(t, r->before ? r->before : nothing, after, r->subresource, r->has_status, a, &diff);
+	compare(t, r->before ? r->before : nothing, after, r->subresource, r->has_status,
+		is_builtin(t, after), a, &diff);
 	struct fieldset *mine = fieldset_union(diff.added, diff.modified, a);
 	if (m->n > 0)
 		take_from_others(m, NULL, &diff, NULL, NULL);
@@ -360,10 +360,11 @@ static int merge(const struct apply_request *r, struct apply_type t, struct mana
 			m->items[i].fields = fieldset_new(a);
 		}
 	mine->fields = apply_fields(t, r->config, a);
-	strip(mine->fields, r->subresource, r->has_status, is_builtin(t, r->config));
+	bool builtin = is_builtin(t, r->config) && !r->keeps_meta;
+	strip(mine->fields, r->subresource, r->has_status, builtin);
 	struct obj *merged = apply_merge_values(t, live, r->config, a);
 	merged = drop_left_fields(t, merged, r->config, m, last);
-	compare(t, live, merged, r->subresource, r->has_status, a, &diff);
+	compare(t, live, merged, r->subresource, r->has_status, builtin, a, &diff);
 	const struct fieldset *free = free_for_kubectl(r, t, live, a);
 	if (!take_from_others(m, mine, &diff, free, r->force ? NULL : out)) {
 		obj_unref(merged);

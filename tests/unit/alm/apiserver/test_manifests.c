@@ -3,6 +3,7 @@
  * a status has defaults of its own, times are of any year, keys of managedFields are escaped as Go does. As a real 1.36 answers.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
@@ -239,6 +240,107 @@ static void test_manifests__keys_of_managed_fields_are_escaped(void **state)
 	assert_false(str_contains(a.body, STR(plain)));
 }
 
+/* A kubelet registers its Node with all that it knows. */
+static void test_manifests__a_node_comes_with_its_status(void **state)
+{
+	(void)state;
+	struct answer a =
+		apifake_expect(f, "POST", "/api/v1/nodes",
+			       "{\"metadata\":{\"name\":\"n\"},\"status\":{\"capacity\":{\"cpu\":"
+			       "\"4\"},\"nodeInfo\":{\"architecture\":\"amd64\"}}}",
+			       201);
+	assert_string_equal(obj_str(a.json, "status.capacity.cpu"), "4");
+	assert_string_equal(obj_str(a.json, "status.nodeInfo.architecture"), "amd64");
+	a = apifake_expect(f, "PATCH", "/api/v1/nodes/n",
+			   "{\"status\":{\"capacity\":{\"cpu\":\"8\"}}}", 200);
+	assert_string_equal(obj_str(a.json, "status.capacity.cpu"), "4");
+	apifake_expect(f, "POST", "/api/v1/nodes",
+		       "{\"metadata\":{\"name\":\"m\"},\"status\":{\"capacity\":{\"cpu\":\"-4\"}}}",
+		       422);
+}
+
+static size_t n_of(const struct http_headers *h, const char *name)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < h->n; i++)
+		n += strcasecmp(h->items[i].name, name) == 0;
+	return n;
+}
+
+static void test_manifests__a_warning_is_told_once(void **state)
+{
+	static const char body[] =
+		"{\"metadata\":{\"name\":\"ips.x.io\"},\"spec\":{\"group\":\"x.io\",\"scope\":"
+		"\"Cluster\",\"names\":{\"plural\":\"ips\","
+		"\"kind\":\"Ip\"},\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,"
+		"\"schema\":{\"openAPIV3Schema\":{"
+		"\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"string\",\"format\":\"ip\"},"
+		"\"b\":{\"type\":\"string\","
+		"\"format\":\"ip\"},\"c\":{\"type\":\"string\",\"format\":\"other\"}}}}}]}}";
+	(void)state;
+	struct answer a = apifake_expect(f, "POST", CRDS, body, 201);
+	assert_int_equal(n_of(a.headers, "Warning"), 2);
+}
+
+/* Kinds whose status is written without their metadata: none of it is applied, owned or looked at. */
+static void test_manifests__metadata_that_a_status_leaves_alone(void **state)
+{
+	static const char path[] = "/apis/networking.k8s.io/v1/servicecidrs";
+	static const char body[] =
+		"{\"apiVersion\":\"networking.k8s.io/"
+		"v1\",\"kind\":\"ServiceCIDR\",\"metadata\":{\"name\":\"s\",\"uid\":\"other\","
+		"\"labels\":{\"a\":\"mine\"}},\"status\":{\"conditions\":[{\"type\":\"A\","
+		"\"status\":\"True\",\"reason\":\"R\","
+		"\"message\":\"m\",\"lastTransitionTime\":\"2029-01-01T00:00:00Z\"}]}}";
+	(void)state;
+	apifake_expect(f, "POST", path,
+		       "{\"metadata\":{\"name\":\"s\",\"labels\":{\"a\":\"theirs\"}},\"spec\":{"
+		       "\"cidrs\":[\"10.9.0.0/24\"]}}",
+		       201);
+	struct answer a = apply(arena_fmt(arena, "%s/s/status", path), "me", body, 200);
+	assert_string_equal(obj_str(a.json, "metadata.labels.a"), "theirs");
+	assert_true(owns_status(a.json, "me"));
+	const struct obj *list = obj_path(a.json, "metadata.managedFields");
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (cstr_eq(obj_str(obj_at(list, i), "manager"), "me"))
+			assert_null(obj_get(obj_get(obj_at(list, i), "fieldsV1"), "f:metadata"));
+}
+
+/* What is wrong with labels is told as often as a real server looks at them. */
+static void test_manifests__labels_are_looked_at_as_often(void **state)
+{
+	static const struct {
+		const char *path, *rest;
+		size_t main, status;
+	} rows[] = {
+		{"/api/v1/namespaces/default/pods",
+		 "\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}", 4, 3},
+		{"/api/v1/nodes", "\"spec\":{}", 4, 3},
+		{"/apis/batch/v1/namespaces/default/cronjobs",
+		 "\"spec\":{\"schedule\":\"* * * * "
+		 "*\",\"jobTemplate\":{\"spec\":{\"template\":{\"spec\":{\"restartPolicy\":"
+		 "\"Never\","
+		 "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}}",
+		 3, 2},
+		{"/apis/apps/v1/namespaces/default/deployments", WORK, 3, 3},
+	};
+	static const char bad[] = "{\"metadata\":{\"annotations\":{\"-\":\"x\"}}}";
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		apifake_expect(f, "POST", rows[i].path,
+			       arena_fmt(arena, "{\"metadata\":{\"name\":\"x\"},%s}", rows[i].rest),
+			       201);
+		struct answer a = apifake_expect(f, "PATCH", arena_fmt(arena, "%s/x", rows[i].path),
+						 bad, 422);
+		struct answer b = apifake_expect(
+			f, "PATCH", arena_fmt(arena, "%s/x/status", rows[i].path), bad, 422);
+		size_t n = obj_len(obj_path(a.json, "details.causes")),
+		       k = obj_len(obj_path(b.json, "details.causes"));
+		if (n != rows[i].main || k != rows[i].status)
+			fail_msg("%s: %zu, %zu", rows[i].path, n, k);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -248,6 +350,10 @@ int main(void)
 		TEST(times_are_of_any_year),
 		TEST(a_daemon_set_keeps_its_count),
 		TEST(keys_of_managed_fields_are_escaped),
+		TEST(a_node_comes_with_its_status),
+		TEST(a_warning_is_told_once),
+		TEST(metadata_that_a_status_leaves_alone),
+		TEST(labels_are_looked_at_as_often),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
