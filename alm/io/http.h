@@ -7,7 +7,7 @@
 
 #include "alm/base/arena.h"
 #include "alm/base/str.h"
-#include "alm/base/url.h"
+#include "alm/base/url_escape.h"
 
 #define HTTP_HEADERS_MAX      64
 #define HTTP_HEADER_BYTES_MAX 32768

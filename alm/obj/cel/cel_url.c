@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "alm/base/url.h"
+#include "alm/base/url_escape.h"
 #include "alm/obj/schema/schema_node.h"
 
 #define FN(name) struct cel_value name(const struct cel_value *v, UNUSED struct cel_call *c)

@@ -1,9 +1,9 @@
-#include "alm/base/url.h"
+#include "alm/base/url_escape.h"
 
 #include "alm/base/strbuf.h"
 #include "tests/lib/test.h"
 
-static void test_url__encoding_comes_back(void **state)
+static void test_url_escape__encoding_comes_back(void **state)
 {
 	(void)state;
 	CLEANUP(arena_freep) struct arena *a = arena_new(STRBUF_SMALL);
@@ -21,7 +21,7 @@ static void test_url__encoding_comes_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_url__encoding_comes_back),
+		cmocka_unit_test(test_url_escape__encoding_comes_back),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

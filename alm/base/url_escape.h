@@ -1,6 +1,6 @@
-/* url: the escapes of URLs. */
-#ifndef ALM_BASE_URL_H
-#define ALM_BASE_URL_H
+/* url_escape: the escapes of URLs. */
+#ifndef ALM_BASE_URL_ESCAPE_H
+#define ALM_BASE_URL_ESCAPE_H
 
 #include "alm/base/arena.h"
 #include "alm/base/str.h"

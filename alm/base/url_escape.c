@@ -1,4 +1,4 @@
-#include "alm/base/url.h"
+#include "alm/base/url_escape.h"
 
 #include <string.h>
 
