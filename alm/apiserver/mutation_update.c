@@ -170,9 +170,15 @@ static void copy_meta(const struct mutation *m, struct obj *o)
 {
 	static const char *const fields[] = {"labels", "annotations", "finalizers",
 					     "ownerReferences", "generateName"};
+	/* It is told that nobody may say these. */
+	static const char *const of_deletion[] = {"metadata.deletionTimestamp",
+						  "metadata.deletionGracePeriodSeconds"};
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		if (!mutation_status_keeps(m, fields[i]))
 			copy_path(o, m->after, arena_fmt(m->r->arena, "metadata.%s", fields[i]));
+	for (size_t i = 0; i < ARRAY_LEN(of_deletion); i++)
+		if (obj_path(m->after, of_deletion[i]) && !mutation_status_keeps(m, NULL))
+			copy_path(o, m->after, of_deletion[i]);
 }
 
 /* The main endpoint keeps status; the status endpoint keeps everything else, and others but what

@@ -558,8 +558,17 @@ def named(path, body):
     return body if is_review(path) else dict(body, metadata=dict({'name': 'base'}, **body.get('metadata', {})))
 
 
+def of_review(o):
+    """A status that comes with a review is nobody's here, as it is nobody's answer."""
+    for f in (o.get('metadata') or {}).get('managedFields') or [] if str(o.get('kind')).endswith('Review') else []:
+        f.get('fieldsV1', {}).pop('f:status', None)
+    return o
+
+
 def compared(there, here):
     """Both answers as they are compared."""
+    for o in (there[1], here[1]) if there[0] == here[0] == 201 else ():
+        of_review(o)
     if there[0] == here[0] < 300:
         same_nothing(there[1], here[1])
     return [(c, json.loads(neutral(json.dumps(bare(d, c)))), w) for c, d, w in (there, here)]
@@ -587,6 +596,10 @@ def reason(req, how, x, y):
             messages(without_protection(x[1])), messages(y[1])):
         why = 'finalizers of volumes and claims stand behind one that their admission has put there'
     no_path = re.match(r'resource name may not be (?=empty$)|invalid resource name "(.*)": \[', x[1].get('message') or '')
+    if '/apiservices/' in req[1] and x[0] == y[0] == 422 and re.sub(r'conditions.\d.', 'conditions[]', messages(x[1])) == re.sub(r'conditions.\d.', 'conditions[]', messages(y[1])):
+        why = 'a condition that a controller keeps stands before those that are applied'
+    if x[:2] == y[:2] and sorted(x[2]) == sorted(y[2]) and any('finalizer' in w for w in x[2]):
+        why = 'warnings of finalizers come in the order of a Go map, another one each time'
     if x[0] == 500 and y[0] == 403 and no_path and 'RuntimeClass "%s" not found' % (no_path[1] or '') in y[1].get('message'):
         why = 'a class whose name can stand in no path is a fault of the server there'
     if x[0] == 500 and y[0] == 422 and re.match(r'list element types are not identical: \[\[kubernetes.io/pvc?-protection\]', x[1].get('message') or ''):
