@@ -96,7 +96,7 @@ LIB := $(BUILD)/libalm.a
 TEST_LIB := $(BUILD)/libtest.a
 UNIT := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(UNIT_SRC)))
 
-.PHONY: api-types man image manifests all deps test-deps lint-deps lint-fast lint-analysers demo test check unit lint sim fuzz bench install install-lib clean test-cluster format mutate print-compile print-link
+.PHONY: api-types man image manifests all deps test-deps lint-deps lint-fast lint-analysers lint-tidy demo test check unit lint sim fuzz bench install install-lib clean test-cluster format mutate print-compile print-link
 .SECONDARY:
 .DELETE_ON_ERROR:
 # As many jobs as there are processors, unless the caller says otherwise.
@@ -279,13 +279,20 @@ lint-fast: $(BUILD)/alm
 	$(Q)sh tests/lint/exports.sh $(call obj,$(LIB_SRC) $(MAIN_SRC))
 	$(Q)sh tests/lint/program_size.sh $<
 	$(Q)python3 tests/lint/circles.py $(BUILD)/obj $(call obj,$(LIB_SRC) $(MAIN_SRC))
-lint-analysers: $(BUILD)/lint/cppcheck.ok $(LINT_OK)
+lint-analysers: $(BUILD)/lint/cppcheck.ok lint-tidy
+# clang-tidy's start takes as long as a small file, so one start reads eight of those that are to be read: tests/lint/tidy.sh
+# makes their stamps. What takes long comes first.
+lint-tidy: export TIDY_FLAGS := $(CPPFLAGS) $(TIDY_FLAGS)
+lint-tidy: $(LINT_OK)
+	@touch $(BUILD)/lint/unread
+	$(Q){ grep -v ^tests/ $(BUILD)/lint/unread | sort -u | xargs -r ls -S | xargs -r -n 8; \
+		grep ^tests/ $(BUILD)/lint/unread | sort -u | xargs -r -n 8 echo '--checks=-clang-analyzer-*'; \
+		rm $(BUILD)/lint/unread; } | \
+		TIDY_FLAGS="$$TIDY_FLAGS $(PKG_CFLAGS)" xargs -r -P $(shell nproc) -L 1 sh tests/lint/tidy.sh $(BUILD)/lint
 $(BUILD)/lint/%.ok: %.c .clang-tidy
 	@mkdir -p $(@D)
-	$(if $(V),,@echo "  TIDY $<")
 	$(Q)$(CC) $(CPPFLAGS) $(PKG_CFLAGS) -MM -MP -MT $@ -MF $(@:.ok=.d) $<
-	$(Q)clang-tidy-19 --quiet $(if $(filter tests/%,$<),--checks='-clang-analyzer-*') $< -- $(CPPFLAGS) $(PKG_CFLAGS) $(TIDY_FLAGS) >$(@:.ok=.log) 2>&1 || { cat $(@:.ok=.log); exit 1; }
-	@touch $@
+	@echo $< >>$(BUILD)/lint/unread
 # Header files too, so one stamp for all; it looks again at what changed.
 $(BUILD)/lint/cppcheck.ok: $(LINT_SRC) $(wildcard $(addsuffix /*.h,$(LIB_DIRS) alm/main tests/lib tests/sim)) tests/lint/cppcheck.txt tests/lint/cppcheck.cfg
 	@mkdir -p $(@D)
