@@ -352,7 +352,7 @@ int tls_server_context(const char *cert_pem, const char *key_pem, const char *cl
 	CLEANUP(EVP_PKEY_freep) EVP_PKEY *key = key_of(key_pem);
 	CLEANUP(SSL_CTX_freep) SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
 	/* Each says so of what is not there; the key has to be that of the certificate. */
-	if (!ctx || !take_modern(ctx) || SSL_CTX_use_certificate(ctx, cert) != 1 ||
+	if (!take_modern(ctx) || SSL_CTX_use_certificate(ctx, cert) != 1 ||
 	    SSL_CTX_use_PrivateKey(ctx, key) != 1)
 		return ssl_failed(err, "serving certificate");
 	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);

@@ -128,7 +128,7 @@ static void deliver(void *arg)
 	} else {
 		if (c->idle_ns)
 			loop_arm(c->local->loop, &c->idle, c->idle_ns);
-		if (c->open && c->exchange.on_writable)
+		if (c->exchange.on_writable)
 			c->exchange.on_writable(c->exchange.on_writable_arg);
 	}
 }

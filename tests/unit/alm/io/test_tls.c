@@ -3,12 +3,14 @@
 #include "tests/lib/test.h"
 
 #include <string.h>
+#include <time.h>
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include "alm/base/clock.h"
 #include "alm/io/tls.h"
 #include "tests/lib/interpose.h"
 #include "tests/lib/loop_fake.h"
@@ -214,6 +216,125 @@ static void test_tls__what_certificates_say(void **state)
 	loop_free(l);
 }
 
+/* RFC 9325: TLS 1.2 and 1.3, keys that are thrown away, ciphers that notice what was changed; nothing is negotiated anew. */
+static void assert_modern(SSL_CTX *ctx)
+{
+	const STACK_OF(SSL_CIPHER) *all = SSL_CTX_get_ciphers(ctx);
+	assert_int_equal(SSL_CTX_get_min_proto_version(ctx), TLS1_2_VERSION);
+	assert_int_equal(SSL_CTX_get_max_proto_version(ctx), 0);
+	assert_true(SSL_CTX_get_options(ctx) & SSL_OP_NO_RENEGOTIATION);
+	assert_true(SSL_CTX_get_options(ctx) & SSL_OP_NO_COMPRESSION);
+	assert_true(SSL_CTX_get_mode(ctx) & SSL_MODE_RELEASE_BUFFERS);
+	assert_true(sk_SSL_CIPHER_num(all) > 3);
+	for (int i = 0; i < sk_SSL_CIPHER_num(all); i++) {
+		const SSL_CIPHER *c = sk_SSL_CIPHER_value(all, i);
+		int exchange = SSL_CIPHER_get_kx_nid(c);
+		if (!SSL_CIPHER_is_aead(c) || (exchange != NID_kx_any && exchange != NID_kx_ecdhe))
+			fail_msg("%s", SSL_CIPHER_get_name(c));
+	}
+}
+
+/* Both ends of one connection, without a socket. protocols: what the client offers (ALPN). */
+struct pair {
+	SSL *server, *client;
+};
+
+static bool meet(struct pair *p, SSL_CTX *server, SSL_CTX *client, SSL_SESSION *session,
+		 const char *protocols)
+{
+	BIO *a, *b;
+	int n_turns = 0, done = 0;
+	*p = (struct pair){SSL_new(server), SSL_new(client)};
+	assert_int_equal(BIO_new_bio_pair(&a, 0, &b, 0), 1);
+	SSL_set_bio(p->server, a, a);
+	SSL_set_bio(p->client, b, b);
+	SSL_set_accept_state(p->server);
+	SSL_set_connect_state(p->client);
+	if (protocols)
+		assert_int_equal(SSL_set_alpn_protos(p->client, (const unsigned char *)protocols,
+						     (unsigned)strlen(protocols)),
+				 0);
+	if (session)
+		assert_int_equal(SSL_set_session(p->client, session), 1);
+	for (; n_turns < 20 && done < 2; n_turns++)
+		done = (SSL_do_handshake(p->client) == 1) + (SSL_do_handshake(p->server) == 1);
+	char byte;
+	(void)SSL_read(p->client, &byte, 1); /* a ticket comes behind the handshake */
+	ERR_clear_error();
+	return done == 2;
+}
+
+static void part(struct pair *p)
+{
+	/* at its end, as it should be: the session of another is not used again */
+	SSL_set_shutdown(p->server, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+	SSL_set_shutdown(p->client, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+	SSL_free(p->server);
+	SSL_free(p->client);
+}
+
+/* HTTP/1.1 alone is spoken; who comes again brings his session. */
+static void check_meetings(SSL_CTX *server, SSL_CTX *client)
+{
+	static const struct {
+		const char *offered;
+		bool meets;
+	} rows[] = {{NULL, true},
+		    {"\x08http/1.1", true},
+		    {"\x02h2\x08http/1.1", true},
+		    {"\x02h2", false}};
+	SSL_SESSION *session = NULL;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct pair p;
+		const unsigned char *chosen;
+		unsigned len;
+		assert_int_equal(meet(&p, server, client, session, rows[i].offered), rows[i].meets);
+		SSL_get0_alpn_selected(p.client, &chosen, &len);
+		assert_str(str_n((const char *)chosen, len),
+			   rows[i].meets && rows[i].offered ? "http/1.1" : "");
+		assert_int_equal(SSL_session_reused(p.client), session && rows[i].meets);
+		if (!session)
+			session = SSL_get1_session(p.client);
+		part(&p);
+	}
+	SSL_SESSION_free(session);
+}
+
+static void test_tls__both_sides_are_modern(void **state)
+{
+	struct error err = ERROR_INIT;
+	char *pems[4];
+	bool nameless = false;
+	(void)state;
+	struct loop *l = loop_fake_new(NS_PER_S * (int64_t)time(NULL));
+	assert_ok(tls_ca_new(l, "x-ca", &pems[0], &pems[1], &err), &err);
+	assert_ok(tls_serving_new(l, pems[0], pems[1], NULL, 0, &pems[2], &pems[3], &err), &err);
+	for (int i = 0; i < 2; i++) {
+		struct ssl_ctx_st *server = NULL, *client = SSL_CTX_new(TLS_client_method());
+		X509 *authority = read_cert(pems[0]);
+		assert_ok(tls_server_context(pems[2], pems[3], i ? pems[0] : NULL, &server, &err),
+			  &err);
+		assert_modern(server);
+		assert_false(SSL_CTX_get_mode(server) & SSL_MODE_AUTO_RETRY);
+		assert_int_equal(SSL_CTX_get_verify_mode(server),
+				 i ? SSL_VERIFY_PEER : SSL_VERIFY_NONE);
+		assert_true(tls_client_context(client, i ? &nameless : NULL));
+		assert_modern(client);
+		assert_int_equal(SSL_CTX_get_verify_mode(client),
+				 i ? SSL_VERIFY_PEER : SSL_VERIFY_NONE);
+		assert_int_equal(SSL_CTX_get_verify_callback(client) != NULL, i);
+		assert_ptr_equal(SSL_CTX_get_app_data(client), i ? &nameless : NULL);
+		assert_int_equal(X509_STORE_add_cert(SSL_CTX_get_cert_store(client), authority), 1);
+		check_meetings(server, client);
+		X509_free(authority);
+		SSL_CTX_free(server);
+		SSL_CTX_free(client);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(pems); i++)
+		xfree(pems[i]);
+	loop_free(l);
+}
+
 static void every_call(const char *name, int (*scene)(struct error *err))
 {
 	struct error err = ERROR_INIT;
@@ -263,6 +384,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tls__what_certificates_say),
+		cmocka_unit_test(test_tls__both_sides_are_modern),
 		cmocka_unit_test(test_tls__each_call_that_fails_is_told),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
