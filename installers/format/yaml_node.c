@@ -283,7 +283,7 @@ static bool patch_colon(struct reader *r, struct strbuf *b)
 {
 	size_t from = offset_of(r, r->parser.context_mark.index);
 	size_t at = offset_of(r, r->parser.problem_mark.index);
-	if (at >= r->text.len || r->text.ptr[at] != ':')
+	if (!str_has_prefix(str_skip(r->text, at), STR(":")))
 		return false;
 	strbuf_addstr(b, str_sub(r->text, 0, from));
 	strbuf_addc(b, '\'');

@@ -76,10 +76,23 @@ static void indent(struct writer *w, const struct path *at)
 	strbuf_pad(w->b, ' ', (size_t)(at->len - 1) * 2);
 }
 
+/* By its Go names and in their order, whatever JSON makes of it. */
+static struct value plain_struct(struct writer *w, const struct vstruct *st)
+{
+	if (!st)
+		return VALUE_NONE;
+	struct vmap *m = vmap_new_sized(w->a, st->type->n_fields);
+	for (size_t i = 0; i < st->type->n_fields; i++)
+		if (!char_is_lower(st->type->fields[i].name[0]))
+			vmap_append(m, str_of(st->type->fields[i].name), st->fields[i]);
+	return value_map(m);
+}
+
 static struct value plain(struct writer *w, struct value v)
 {
-	bool is_struct = v.type == VALUE_STRUCT || v.type == VALUE_PTR || v.type == VALUE_SEMVER;
-	return is_struct ? json_go_plain(w->a, v) : v;
+	if (v.type == VALUE_STRUCT || v.type == VALUE_PTR)
+		return plain_struct(w, v.st);
+	return v.type == VALUE_SEMVER ? json_go_plain(w->a, v) : v;
 }
 
 static bool is_nil(struct value v)

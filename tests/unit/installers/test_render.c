@@ -12,7 +12,9 @@ static struct str chart_of(const char *template, struct strbuf *packed)
 	struct archive_file items[] = {
 		{"Chart.yaml", STR("apiVersion: v2\nname: c\nversion: 0.1.0\nsources: [s1, "
 				   "s2]\nkeywords: [k1]\nmaintainers: [{name: m, email: "
-				   "e}]\nannotations: {k: o}\ndeprecated: true\nhome: h\n")},
+				   "e}]\nannotations: {k: o}\ndeprecated: true\nhome: h\n"
+				   "dependencies: [{name: s, version: \"1\"}]\n")},
+		{"charts/s/Chart.yaml", STR("apiVersion: v2\nname: s\nversion: 1.0.0\n")},
 		{"templates/a.yaml", str_of(template)}};
 	const struct archive_files list = {.items = items, .n = ARRAY_LEN(items)};
 	assert_ok(archive_write(&list, "c", packed, &err), &err);
@@ -65,8 +67,36 @@ static void test_render__a_chart_has_its_fields_in_every_profile(void **state)
 			fail_msg("%s", msg.buf);
 		assert_int_equal(r.n_documents, 1);
 		if (!str_is(text_trim(r.documents[0].text),
-			    "a: c 0.1.0 [s1 s2] [k1] 1 m e o true h 0 true"))
+			    "a: c 0.1.0 [s1 s2] [k1] 1 m e o true h 1 true"))
 			fail_msg("%.*s", STR_ARG(r.documents[0].text));
+	}
+}
+
+/* Of Go's types, which a function of a template may ask for; where it is not given, it is there and empty. */
+static void test_render__fields_of_a_dependency(void **state)
+{
+	static const char text[] = "a: '{{ $d := index .Chart.Dependencies 0 }}"
+				   "{{ range list $d.Name $d.Version $d.Repository $d.Condition "
+				   "$d.Tags $d.Enabled $d.ImportValues $d.Alias }}"
+				   "{{ typeOf . }} {{ toJson . }};{{ end }}'";
+	static const struct {
+		enum tmpl_profile profile;
+		const char *want;
+	} rows[] = {
+		{TMPL_PROFILE_3, "a: 'string \"s\";string \"1\";string \"\";string \"\";[]string "
+				 "null;bool true;[]interface {} null;string \"\";'"},
+		{TMPL_PROFILE_4_1,
+		 "a: 'string \"s\";string \"1\";string \"\";string \"\";[]interface "
+		 "{} [];bool true;[]interface {} [];string \"\";'"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(RENDER_MEMORY_BYTES);
+		CLEANUP(strbuf_release) struct strbuf msg = STRBUF_INIT(STRBUF_SMALL);
+		struct render_result r;
+		if (render_as(rows[i].profile, a, text, &r, &msg) < 0)
+			fail_msg("%s", msg.buf);
+		assert_str(text_trim(r.documents[0].text), rows[i].want);
 	}
 }
 
@@ -152,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_render__a_chart_has_its_fields_in_every_profile),
+		cmocka_unit_test(test_render__fields_of_a_dependency),
 		cmocka_unit_test(test_render__a_field_of_a_struct_is_no_function),
 		cmocka_unit_test(test_render__so_many_objects_and_not_one_more),
 		cmocka_unit_test(test_render__it_says_whether_it_is_reproducible),
