@@ -199,10 +199,12 @@ int verify_lanes_next(struct verify_lanes *l, struct row_digest *ret, struct err
 	int r = next_page(l, err);
 	if (r <= 0)
 		return r;
-	if (l->page.len - l->read < sizeof(w))
+	struct str left = str_skip(strbuf_str(&l->page), l->read);
+	if (left.len >= sizeof(w))
+		memcpy(&w, left.ptr, sizeof(w));
+	if (left.len < sizeof(w) || left.len - sizeof(w) < w.uid_bytes)
 		return error_set(err, E_INTERNAL,
 				 "half an entry from a process that reads the log");
-	memcpy(&w, l->page.buf + l->read, sizeof(w));
 	l->read += sizeof(w);
 	*ret = w.digest;
 	ret->uid = str_sub(str_skip(strbuf_str(&l->page), l->read), 0, w.uid_bytes);

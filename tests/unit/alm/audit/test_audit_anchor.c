@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "alm/audit/anchor.h"
+#include "alm/audit/audit_internal.h"
 #include "alm/audit/head.h"
 #include "alm/audit/restored.h"
 #include "alm/audit/tables.h"
@@ -523,9 +524,38 @@ static void test_audit_anchor__as_many_places_as_may_be_named(void **state)
 	audit_log_close(&l);
 }
 
+/* As long as it has none it says so, whatever stood there; then the newest. */
+static void test_audit_anchor__the_newest_note(void **state)
+{
+	(void)state;
+	static struct audit_log l;
+	char note[CHECKPOINT_BYTES_MAX + 1] = "what stood there";
+	struct error err = ERROR_INIT;
+	audit_log_open(&l, ":memory:", NULL);
+	for (const struct tables_object *o = audit_tables; o->type; o++) {
+		char drop[128];
+		(void)snprintf(drop, sizeof(drop), "DROP TRIGGER %s", o->name);
+		if (!strcmp(o->type, "trigger"))
+			assert_ok(db_exec(l.db, drop, &err), &err);
+	}
+	assert_ok(db_exec(l.db, "DELETE FROM audit_checkpoint", &err), &err);
+	assert_ok(audit_newest_note(l.audit, note, &err), &err);
+	assert_string_equal(note, "");
+	for (int i = 0; i < 3; i++) {
+		char size[32];
+		l.loop.now_ns += 2 * NS_PER_S;
+		audit_log_fill(&l, 1, 1);
+		assert_ok(audit_newest_note(l.audit, note, &err), &err);
+		(void)snprintf(size, sizeof(size), "\n%lld\n", (long long)audit_last_seq(l.audit));
+		assert_non_null(strstr(note, size));
+	}
+	audit_log_close(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_audit_anchor__the_newest_note),
 		cmocka_unit_test_setup_teardown(
 			test_audit_anchor__is_told_once_a_minute_or_a_thousand_rows, setup,
 			teardown),
