@@ -173,8 +173,8 @@ static bool is_known(const struct informer *i, const char *ns, const char *name,
 		return false;
 	if (have->uid == uid && cstr_eq(have->resource_version, rv))
 		return true;
-	uint64_t mine = rv_number(have->resource_version), theirs = rv_number(rv);
-	return mine && theirs && theirs <= mine;
+	uint64_t theirs = rv_number(rv);
+	return theirs && theirs <= rv_number(have->resource_version);
 }
 
 /* Consumes o. An object made again under the same name is a deletion and an addition. */

@@ -150,8 +150,7 @@ static enum ensured ensure_readable(struct uninstall *u)
 				continue;
 			if (e->unknown)
 				return WAITING; /* the informer brings the key back */
-			if (e->live && !e->keep &&
-			    cstr_eq(meta_label(e->live, LABEL_APP), u->app->name))
+			if (!e->keep && cstr_eq(meta_label(e->live, LABEL_APP), u->app->name))
 				obj_append(services, obj_stringf("%s/%s", meta_namespace(e->live),
 								 meta_name(e->live)));
 		}

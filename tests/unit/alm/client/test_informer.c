@@ -336,6 +336,39 @@ static void test_informer__own_writes_show_at_once(void **state)
 	teardown(&f);
 }
 
+/* Later is what has a larger number; of two that are not both numbers each is another than the other. */
+static void test_informer__what_is_a_later_state(void **state)
+{
+	static const struct {
+		const char *has, *comes, *same,
+			*anew; /* comes: of the same object, of another of its name */
+	} rows[] = {
+		{"7", "6", "", ""},          {"7", "7", "", ""},
+		{"7", "8", "~a ", "-a +a "}, {"7", "07", "", ""},
+		{"7", "0", "~a ", "-a +a "}, {"7", "x", "~a ", "-a +a "},
+		{"x", "5", "~a ", "-a +a "}, {"x", "x", "", "-a +a "},
+		{"x", "y", "~a ", "-a +a "},
+	};
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++) {
+		struct fixture f;
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		bool other = i % 2;
+		setup(&f, NULL, false);
+		strbuf_addf(&b, PAGE("1", OBJ("a", "ua", "%s")), rows[i / 2].has);
+		fake_answer(f.fake, "GET", LIST, 200, b.buf);
+		fake_stream(f.fake, "GET", WATCH "1&timeoutSeconds=*", 200, "");
+		loop_fake_settle(f.loop);
+		assert_log(&f, "+a S ");
+		strbuf_clear(&b);
+		strbuf_addf(&b, EVENT("MODIFIED", OBJ("a", "%s", "%s")), other ? "ub" : "ua",
+			    rows[i / 2].comes);
+		fake_push(f.fake, b.buf);
+		assert_log(&f, other ? rows[i / 2].anew : rows[i / 2].same);
+		teardown(&f);
+	}
+}
+
 /* Its new labels are not those of the selector: the watch says that it went, at the revision of the write, and the
  * write's answer, which comes later, does not bring it back. */
 static void test_informer__an_own_write_that_leaves_the_selector_stays_away(void **state)
@@ -526,6 +559,7 @@ int main(void)
 		cmocka_unit_test(test_informer__own_writes_are_younger_than_a_list_under_way),
 		cmocka_unit_test(test_informer__an_own_write_that_leaves_the_selector_stays_away),
 		cmocka_unit_test(test_informer__what_cannot_be_read_is_told_once),
+		cmocka_unit_test(test_informer__what_is_a_later_state),
 		cmocka_unit_test(test_informer__metadata_only),
 		cmocka_unit_test(test_informer__a_broken_frame_lists_again),
 		cmocka_unit_test(test_informer__what_is_no_object_is_an_error),

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "alm/base/clock.h"
+#include "alm/base/log.h"
 #include "alm/controllers/run_internal.h"
 #include "alm/obj/meta.h"
 #include "tests/lib/work_fixture.h"
@@ -322,6 +323,57 @@ static void test_run_watch__one_that_was_made_again_is_none_that_goes(void **sta
 	stop(&f);
 }
 
+static void keep_lines(void *arg, const char *line)
+{
+	strbuf_addf(arg, "%s\n", line);
+}
+
+/* So many are run; of one more it is told, what is run goes on, and what was left out may go in silence. */
+static void test_run_watch__has_a_limit(void **state)
+{
+#define TOLD(name) "\"too many objects: this one is left out\" object=default." name "\n"
+#define NAMED(type, rv, name)                                                                     \
+	"{\"type\": \"" type "\", \"object\": {\"apiVersion\": \"v1\", \"kind\": \"ConfigMap\", " \
+	"\"metadata\": {\"name\": \"" name "\", \"namespace\": \"default\", \"uid\": \"" name     \
+	"\", \"resourceVersion\": \"" rv "\"}, \"data\": {\"rv\": \"" rv "\"}}}\n"
+	static const struct {
+		const char *event, *told, *key;
+		bool has;
+	} rows[] = {
+		{NAMED("ADDED", "11", "last"), "", "b/default.last", true},
+		{NAMED("ADDED", "12", "over"), TOLD("over"), "b/default.over", false},
+		{NAMED("MODIFIED", "13", "last"), "", "b/default.last", true},
+		{NAMED("MODIFIED", "14", "over"), TOLD("over"), "b/default.over", false},
+		{NAMED("DELETED", "15", "over"), "", "b/default.over", false},
+		{NAMED("DELETED", "16", "last"), "", "b/default.last", true}, /* it ends */
+	};
+	(void)state;
+	struct fixture f;
+	init(&f);
+	fake_answer(f.w.transport, "GET", INVENTORIES, 200, LIST("", ""));
+	start(&f, LIST("", ""));
+	for (size_t i = 0; map_count(f.r.units) < RUN_UNITS_MAX - 1; i++)
+		(void)run_unit_of(&f.r, arena_fmt(f.a, "default.u%zu", i));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_release) struct strbuf lines = STRBUF_INIT(STRBUF_SMALL);
+		log_divert(keep_lines, &lines);
+		fake_push(f.w.transport, rows[i].event);
+		log_divert(NULL, NULL);
+		if (*rows[i].told ? !strstr(lines.buf, rows[i].told) : lines.len)
+			fail_msg("event %zu: %s", i, lines.buf);
+		assert_int_equal(map_has(f.r.units, rows[i].key), rows[i].has);
+		assert_int_equal(map_count(f.r.units), RUN_UNITS_MAX);
+		const struct run_unit *last = map_get(f.r.units, "b/default.last");
+		if (i == ARRAY_LEN(rows) - 1)
+			assert_null(last->main);
+		else
+			assert_string_equal(obj_str(last->main, "data.rv"), i < 2 ? "11" : "13");
+	}
+	stop(&f);
+#undef NAMED
+#undef TOLD
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +381,7 @@ int main(void)
 		cmocka_unit_test(test_run_left__no_more_than_may_be_deleted_at_once),
 		cmocka_unit_test(test_run_left__whatever_looks_find),
 		cmocka_unit_test(test_run_watch__one_that_was_made_again_is_none_that_goes),
+		cmocka_unit_test(test_run_watch__has_a_limit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

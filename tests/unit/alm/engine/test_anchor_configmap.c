@@ -243,6 +243,56 @@ static void test_anchor_configmap__was_written_by_somebody_else(void **state)
 	}
 }
 
+/* One that somebody else may have written is looked at; any other failure is told, and the next try is one. */
+static void test_anchor_configmap__whatever_a_write_is_answered(void **state)
+{
+	static const struct {
+		bool is_new;
+		int status; /* of the write */
+		const char *said;
+		bool looks;
+		int failing;
+	} rows[] = {
+		{false, FAILED(400, "BadRequest"), false, E_BADREQUEST},
+		{false, FAILED(401, "Unauthorized"), false, E_UNAUTHORIZED},
+		{false, FAILED(403, "Forbidden"), false, E_FORBIDDEN},
+		{false, FAILED(422, "Invalid"), false, E_INVALID},
+		{false, FAILED(404, "NotFound"), true, E_CONFLICT},
+		{false, FAILED(409, "Conflict"), true, E_CONFLICT},
+		{false, FAILED(409, "AlreadyExists"), true, E_CONFLICT},
+		{true, FAILED(403, "Forbidden"), false, E_FORBIDDEN},
+		{true, FAILED(422, "Invalid"), false, E_INVALID},
+		{true, FAILED(409, "Conflict"), true, E_CONFLICT},
+		{true, FAILED(409, "AlreadyExists"), true, E_CONFLICT},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct fixture f = {0};
+		bool exists = rows[i].looks || !rows[i].is_new;
+		work_fixture_init(&f.w);
+		if (rows[i].is_new)
+			answer(&f, "GET", MAP, FAILED(404, "NotFound"));
+		else
+			answer(&f, "GET", MAP, 200, HAS("3", ""));
+		answer(&f, rows[i].is_new ? "POST" : "PUT", rows[i].is_new ? MADE : WRITTEN,
+		       rows[i].status, rows[i].said);
+		if (rows[i].looks)
+			answer(&f, "GET", MAP, 200, HAS("9", ""));
+		begin(&f);
+		assert_int_equal(fake_unused(f.w.transport), 0);
+		assert_false(f.t->busy);
+		assert_false(f.t->refused);
+		assert_int_equal(f.t->failing, rows[i].failing);
+		assert_int_equal(f.t->size, 0);
+		answer(&f, exists ? "PUT" : "POST", exists ? WRITTEN : MADE, 200, HAS("10", ""));
+		keep(&f);
+		assert_false(f.t->busy);
+		assert_int_equal(f.t->failing, 0);
+		assert_int_equal(f.t->size, 5);
+		end(&f);
+	}
+}
+
 /* What is under way when it ends is answered to nobody. */
 static void test_anchor_configmap__ends_at_any_time(void **state)
 {
@@ -267,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_anchor_configmap__is_written_over_what_was_read),
 		cmocka_unit_test(test_anchor_configmap__is_made),
 		cmocka_unit_test(test_anchor_configmap__was_written_by_somebody_else),
+		cmocka_unit_test(test_anchor_configmap__whatever_a_write_is_answered),
 		cmocka_unit_test(test_anchor_configmap__ends_at_any_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -393,6 +393,79 @@ static void test_uninstall__without_its_account_nothing_goes(void **state)
 	view_fake_release(&w.f);
 }
 
+/* A CRD of the app stays; who converts its objects goes: a Service that is the app's own, is there, and is not kept. */
+static void test_uninstall__a_converter_that_goes_is_let_go_of(void **state)
+{
+	static const struct {
+		const char *kind, *name,
+			*label;       /* of what is planned; label NULL: it is not there */
+		const char *converts; /* name of the Service */
+		bool patched;
+	} rows[] = {
+		{"Service", "conv", "etcd", "conv", true},
+		{"Service", "conv", "etcd", "other", false},
+		{"Service", "conv", "shop", "conv", false},
+		{"Service", "conv", "", "conv", false},
+		{"Service", "conv", NULL, "conv", false},
+		{"Service", "conv-kept", "etcd", "conv-kept", false},
+		{"ConfigMap", "conv", "etcd", "conv", false},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w;
+		begin(&w);
+		struct obj *list = obj_list();
+		has(&w, list, rows[i].kind, rows[i].name, 5, rows[i].label);
+		planned(&w, 1, list, "n");
+		view_fake_put(
+			&w.f, WATCH_CRD,
+			arena_fmt(w.f.a,
+				  "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":"
+				  "\"CustomResourceDefinition\",\"metadata\":{\"name\":"
+				  "\"news.y.io\",\"uid\":\"c\",\"resourceVersion\":\"3\","
+				  "\"annotations\":{\"app.coreos.com/owner\":\"etcd.io.ops\"}},"
+				  "\"spec\":{\"group\":\"y.io\",\"names\":{\"kind\":\"New\","
+				  "\"plural\":\"news\"},\"versions\":[{\"name\":\"v1\",\"served\":"
+				  "true}],\"conversion\":{\"strategy\":\"Webhook\",\"webhook\":"
+				  "{\"clientConfig\":{\"service\":{\"namespace\":\"n\",\"name\":"
+				  "\"%s\"}}}}}}",
+				  rows[i].converts));
+		bool patched = false;
+		for (size_t n = 0; n < PASSES_MAX && pass(&w) == WAITING; n++) {
+			const struct action *x = view_fake_action(
+				&w.f, ACT_PATCH, "CustomResourceDefinition", "news.y.io");
+			if (x) {
+				assert_string_equal(w.deleted, ""); /* before anything goes */
+				assert_string_equal(obj_str(x->body, "spec.conversion.strategy"),
+						    "None");
+			}
+			patched = patched || x;
+		}
+		if (patched != rows[i].patched)
+			fail_msg("row %zu", i);
+		view_fake_release(&w.f);
+	}
+}
+
+/* Nobody has reported the Services yet: the CRDs wait, and all else with them. */
+static void test_uninstall__converters_are_known_before_anything_goes(void **state)
+{
+	(void)state;
+	struct world w;
+	begin(&w);
+	struct obj *list = obj_list();
+	has(&w, list, "Service", "conv", 5, "etcd");
+	has(&w, list, "ConfigMap", "c", 5, "etcd");
+	planned(&w, 1, list, "n");
+	w.hidden = "Service";
+	for (size_t n = 0; n < 3; n++) {
+		assert_int_equal(pass(&w), WAITING);
+		for (const struct action *x = w.f.plan.head; x; x = x->next)
+			assert_int_equal(x->type, ACT_WATCH);
+	}
+	view_fake_release(&w.f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -401,6 +474,8 @@ int main(void)
 		cmocka_unit_test(test_uninstall__the_newest_record_says_so),
 		cmocka_unit_test(test_uninstall__objects_of_every_version_go),
 		cmocka_unit_test(test_uninstall__nothing_goes_before_all_is_known),
+		cmocka_unit_test(test_uninstall__a_converter_that_goes_is_let_go_of),
+		cmocka_unit_test(test_uninstall__converters_are_known_before_anything_goes),
 		cmocka_unit_test(test_uninstall__a_finalizer_holds_what_comes_after),
 		cmocka_unit_test(test_uninstall__alm_does_not_take_itself_off),
 		cmocka_unit_test(test_uninstall__hooks_run_around_it),
