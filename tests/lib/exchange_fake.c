@@ -320,7 +320,9 @@ size_t apifake_send(struct apifake *f, const char *method, const char *target,
 	e->is_lazy = f->next_is_lazy;
 	f->next_is_lazy = false;
 	f->exchanges[f->n++] = e;
-	apiserver_handle(f->server, &e->x);
+	struct server_client who; /* as behind a socket, where the head comes first */
+	if (apiserver_admit(f->server, &e->x, &who))
+		apiserver_handle(f->server, &e->x);
 	return f->n - 1;
 }
 

@@ -96,6 +96,59 @@ static void test_mutating_policies__as_they_are_now(void **state)
 	assert_null(obj_str(a.json, "data.log"));
 }
 
+static void bind_params(struct apifake *f, const char *mutation)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
+	strbuf_addf(&b,
+		    "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"matchConstraints\":{"
+		    "\"resourceRules\":[" ALL_MAPS
+		    "]},\"reinvocationPolicy\":\"Never\",\"paramKind\":"
+		    "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\"},\"mutations\":[%s]}}",
+		    mutation);
+	apifake_expect(f, "POST", POLICIES, b.buf, 201);
+	apifake_expect(
+		f, "POST", BINDINGS,
+		"{\"metadata\":{\"name\":\"p\"},\"spec\":{\"policyName\":\"p\",\"paramRef\":"
+		"{\"namespace\":\"default\",\"selector\":{\"matchLabels\":{\"param\":\"yes\"}},"
+		"\"parameterNotFoundAction\":\"Deny\"}}}",
+		201);
+}
+
+static void make_params(struct apifake *f, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_addf(&b,
+			    "{\"metadata\":{\"name\":\"p%zu\",\"labels\":{\"param\":\"yes\"}},"
+			    "\"data\":{\"letter\":\"%zu\"}}",
+			    i, i);
+		apifake_expect(f, "POST", MAPS, b.buf, 201);
+	}
+}
+
+/* Once with each of its parameters, as they are named; and one with which it fails fails the write. */
+static void test_mutating_policies__every_parameter(void **state)
+{
+	static const char *const logs[] = {NULL, "0", "01", "012"};
+	(void)state;
+	for (size_t n = 1; n < ARRAY_LEN(logs); n++) {
+		CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+		make_params(f, n);
+		bind_params(f, "{\"patchType\":\"ApplyConfiguration\",\"applyConfiguration\":{"
+			       "\"expression\":\"Object{data: {'log': (has(object.data) ? "
+			       "object.data.log : '') + params.data.letter}}\"}}");
+		expect_log(f, logs[n]);
+	}
+	for (size_t n = 1; n < ARRAY_LEN(logs); n++) {
+		CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+		make_params(f, n);
+		bind_params(f, "{\"patchType\":\"JSONPatch\",\"jsonPatch\":{\"expression\":"
+			       "\"[JSONPatch{op: 'add', path: '/data', value: {'n': 7}}]\"}}");
+		apifake_expect(f, "POST", MAPS, "{\"metadata\":{\"name\":\"m\"}}", 500);
+		assert_int_equal(apifake_do(f, "GET", MAPS "/m", NULL).status, 404);
+	}
+}
+
 /* What they add belongs to nobody, and what an update of the client takes away they add again. */
 static void test_mutating_policies__nobody_owns_it(void **state)
 {
@@ -190,6 +243,7 @@ int main(void)
 		cmocka_unit_test(test_mutating_policies__answers_are_those_of_a_real_server),
 		cmocka_unit_test(test_mutating_policies__order),
 		cmocka_unit_test(test_mutating_policies__as_they_are_now),
+		cmocka_unit_test(test_mutating_policies__every_parameter),
 		cmocka_unit_test(test_mutating_policies__nobody_owns_it),
 		cmocka_unit_test(test_mutating_policies__budgets),
 		cmocka_unit_test(test_mutating_policies__what_is_built_is_bounded),

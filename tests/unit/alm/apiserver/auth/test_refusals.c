@@ -70,6 +70,20 @@ static void test_refusals__fresh_names_are_one_count(void **state)
 	assert_int_equal(entries(f), before + 2);
 }
 
+/* Who may not act for somebody else is told of as himself, before anything of the request is done. */
+static void test_refusals__of_who_may_not_impersonate(void **state)
+{
+	struct apifake *f = *state;
+	int64_t before = entries(f);
+	apifake_header(f, "Authorization", "Bearer alice");
+	apifake_header(f, "Impersonate-User", "admin");
+	assert_int_equal(apifake_do(f, "DELETE", SECRETS "/x", NULL).status, 403);
+	assert_int_equal(entries(f), before + 1);
+	CLEANUP(obj_unrefp) struct obj *o = last_entry(f);
+	assert_string_equal(obj_str(o, "reason"), "Refused");
+	assert_string_equal(obj_str(o, "actor"), "alice");
+}
+
 static void test_refusals__another_verb_kind_or_outcome_has_its_own_entry(void **state)
 {
 	struct apifake *f = *state;
@@ -151,6 +165,7 @@ int main(void)
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_refusals__fresh_names_are_one_count),
+		TEST(test_refusals__of_who_may_not_impersonate),
 		TEST(test_refusals__another_verb_kind_or_outcome_has_its_own_entry),
 		TEST(test_refusals__while_it_goes_on_entries_grow_rare),
 		TEST(test_refusals__a_user_has_a_bounded_number_of_counts),

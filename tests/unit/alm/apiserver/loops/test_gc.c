@@ -168,29 +168,52 @@ static void test_gc__foreground_waits_for_blockers(void **state)
 	assert_int_equal(status_of(f, CMS "/owner"), 404);
 }
 
+/* Whatever owns one goes, and does not wait for it; it stays as it is. */
 static void test_gc__definitions_are_never_collected(void **state)
 {
+	static const struct {
+		const char *kind, *version, *target;
+	} owners[] = {
+		{"Namespace", "v1", "/api/v1/namespaces"},
+		{"ClusterRole", "rbac.authorization.k8s.io/v1",
+		 "/apis/rbac.authorization.k8s.io/v1/clusterroles"},
+	};
+	static const char *const ways[] = {"", "?propagationPolicy=Foreground",
+					   "?propagationPolicy=Background"};
 	(void)state;
-	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
-	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
-	char owner[37];
-	make(f, "owner", "", owner);
-	struct answer ns = apifake_do(f, "POST", "/api/v1/namespaces",
-				      "{\"apiVersion\":\"v1\",\"kind\":\"Namespace\",\"metadata\":{"
-				      "\"name\":\"owner\"}}");
-	const char *crd = arena_fmt(
-		a,
-		"{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\","
-		"\"metadata\":{\"name\":\"ws.e.io\",\"ownerReferences\":[{\"apiVersion\":\"v1\","
-		"\"kind\":\"Namespace\",\"name\":\"owner\",\"uid\":\"%s\"}]},\"spec\":{\"group\":"
-		"\"e.io\",\"scope\":\"Cluster\",\"names\":{\"plural\":\"ws\",\"kind\":\"W\"},"
-		"\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{"
-		"\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}",
-		obj_str(ns.json, "metadata.uid"));
-	assert_int_equal(apifake_do(f, "POST", CRDS, crd).status, 201);
-	apifake_do(f, "DELETE", "/api/v1/namespaces/owner", NULL);
-	assert_int_equal(status_of(f, "/api/v1/namespaces/owner"), 404);
-	assert_int_equal(status_of(f, CRDS "/ws.e.io"), 200);
+	for (size_t i = 0; i < ARRAY_LEN(owners) * ARRAY_LEN(ways); i++) {
+		CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		const char *kind = owners[i / ARRAY_LEN(ways)].kind,
+			   *version = owners[i / ARRAY_LEN(ways)].version,
+			   *target = owners[i / ARRAY_LEN(ways)].target;
+		const char *one = arena_fmt(a, "%s/owner", target);
+		struct answer owner = apifake_do(f, "POST", target,
+						 arena_fmt(a,
+							   "{\"apiVersion\":\"%s\",\"kind\":\"%s\","
+							   "\"metadata\":{\"name\":\"owner\"}}",
+							   version, kind));
+		const char *crd =
+			arena_fmt(a,
+				  "{\"apiVersion\":\"apiextensions.k8s.io/"
+				  "v1\",\"kind\":\"CustomResourceDefinition\","
+				  "\"metadata\":{\"name\":\"ws.e.io\",\"ownerReferences\":[{"
+				  "\"apiVersion\":\"%s\","
+				  "\"kind\":\"%s\",\"name\":\"owner\",\"uid\":\"%s\","
+				  "\"blockOwnerDeletion\":true}]},"
+				  "\"spec\":{\"group\":\"e.io\",\"scope\":\"Cluster\",\"names\":{"
+				  "\"plural\":\"ws\","
+				  "\"kind\":\"W\"},\"versions\":[{\"name\":\"v1\",\"served\":true,"
+				  "\"storage\":true,"
+				  "\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\"}}}]}}",
+				  version, kind, obj_str(owner.json, "metadata.uid"));
+		assert_int_equal(apifake_do(f, "POST", CRDS, crd).status, 201);
+		apifake_do(f, "DELETE", arena_fmt(a, "%s%s", one, ways[i % ARRAY_LEN(ways)]), NULL);
+		assert_int_equal(status_of(f, one), 404);
+		struct answer left = apifake_do(f, "GET", CRDS "/ws.e.io", NULL);
+		assert_int_equal(left.status, 200);
+		assert_null(obj_str(left.json, "metadata.deletionTimestamp"));
+	}
 }
 
 static void test_gc__namespace_takes_its_content_along(void **state)
