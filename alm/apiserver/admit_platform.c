@@ -66,6 +66,7 @@ static void add_unready(struct mutation *m)
 /* What a node tells of itself is there from the start. */
 void admit_node_late(struct mutation *m)
 {
+	static const char port[] = "status.daemonEndpoints.kubeletEndpoint.Port";
 	static const char *const facts[] = {"machineID",       "systemUUID",
 					    "bootID",          "kernelVersion",
 					    "osImage",         "containerRuntimeVersion",
@@ -76,12 +77,13 @@ void admit_node_late(struct mutation *m)
 		obj_del_path(m->after, "status.config");
 	if (!m->head)
 		add_unready(m);
-	if (obj_path(m->after, "status.nodeInfo"))
-		return;
-	for (size_t i = 0; i < ARRAY_LEN(facts); i++)
-		obj_set_path(m->after, arena_fmt(m->r->arena, "status.nodeInfo.%s", facts[i]),
-			     obj_string(""));
-	obj_set_path(m->after, "status.daemonEndpoints.kubeletEndpoint.Port", obj_int(0));
+	if (!obj_path(m->after, port))
+		obj_set_path(m->after, port, obj_int(0));
+	for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
+		const char *at = arena_fmt(m->r->arena, "status.nodeInfo.%s", facts[i]);
+		if (!obj_path(m->after, at))
+			obj_set_path(m->after, at, obj_string(""));
+	}
 }
 
 /* Fields of features that are off by default go, unless they are there. */

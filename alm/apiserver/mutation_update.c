@@ -42,9 +42,9 @@ static int check_identity(struct mutation *m, struct error *err)
 	if (!uid || cstr_eq(uid, real))
 		return 0;
 	if (!m->is_put) { /* told with what else is wrong */
-		m->other_uid = m->is_status && mutation_status_keeps(m, NULL)
-				       ? NULL
-				       : arena_strdup(r->arena, uid);
+		bool unread = m->kind->flags & KIND_CUSTOM ||
+			      cstr_eq(m->kind->group, "flowcontrol.apiserver.k8s.io");
+		m->other_uid = m->is_status && unread ? NULL : arena_strdup(r->arena, uid);
 		return 0;
 	}
 	const char *at = *m->ns ? arena_fmt(r->arena, "%s/%s", m->ns, m->name) : m->name;

@@ -251,6 +251,11 @@ static void test_manifests__a_node_comes_with_its_status(void **state)
 			       201);
 	assert_string_equal(obj_str(a.json, "status.capacity.cpu"), "4");
 	assert_string_equal(obj_str(a.json, "status.nodeInfo.architecture"), "amd64");
+	assert_string_equal(obj_str(a.json, "status.nodeInfo.osImage"), "");
+	int64_t port = 1;
+	assert_true(obj_as_i64(obj_path(a.json, "status.daemonEndpoints.kubeletEndpoint.Port"),
+			       &port) &&
+		    port == 0);
 	a = apifake_expect(f, "PATCH", "/api/v1/nodes/n",
 			   "{\"status\":{\"capacity\":{\"cpu\":\"8\"}}}", 200);
 	assert_string_equal(obj_str(a.json, "status.capacity.cpu"), "4");
@@ -288,7 +293,7 @@ static void test_manifests__metadata_that_a_status_leaves_alone(void **state)
 	static const char path[] = "/apis/networking.k8s.io/v1/servicecidrs";
 	static const char body[] =
 		"{\"apiVersion\":\"networking.k8s.io/"
-		"v1\",\"kind\":\"ServiceCIDR\",\"metadata\":{\"name\":\"s\",\"uid\":\"other\","
+		"v1\",\"kind\":\"ServiceCIDR\",\"metadata\":{\"name\":\"s\","
 		"\"labels\":{\"a\":\"mine\"}},\"status\":{\"conditions\":[{\"type\":\"A\","
 		"\"status\":\"True\",\"reason\":\"R\","
 		"\"message\":\"m\",\"lastTransitionTime\":\"2029-01-01T00:00:00Z\"}]}}";
