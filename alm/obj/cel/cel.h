@@ -33,7 +33,7 @@ enum cel_kind {
 	CEL_OBJECT, /* types only: a map with declared fields */
 	CEL_TYPE,
 	CEL_DURATION,  /* nanoseconds */
-	CEL_TIMESTAMP, /* nanoseconds since 1970 */
+	CEL_TIMESTAMP, /* of the years 1 to 9999 */
 	CEL_URL,       /* of url(); its text as it was given */
 	/* The steps of authorizer.group(..).resource(..).check(..) (cel_authorizer.h) */
 	CEL_AUTHORIZER,
@@ -65,12 +65,15 @@ struct cel_value {
 	const struct obj *o;
 	union {
 		bool b;
-		int64_t i; /* INT, DURATION, TIMESTAMP */
+		int64_t i; /* INT, DURATION (nanoseconds) */
 		uint64_t u;
 		double d;
 		struct str str; /* STRING, BYTES, URL; the message of an ERROR */
 		enum cel_kind type;
 		const struct cel_authz *authz; /* AUTHORIZER .. DECISION */
+		struct {
+			int64_t s, ns; /* since 1970; 0 to 999,999,999 */
+		} at;                  /* TIMESTAMP */
 		struct {
 			int64_t high;
 			uint64_t low;
@@ -198,7 +201,10 @@ const char *cel_kind_name(enum cel_kind kind); /* as type(x) and messages print 
 const char *cel_type_text(const struct cel_type *t, struct arena *a); /* "list(JSONPatch)" */
 /* duration: DURATION; date-time, date: TIMESTAMP; byte: BYTES; others and NULL: STRING. */
 enum cel_kind cel_format_kind(const char *format);
-bool cel_parse_time(enum cel_kind kind, struct str text, int64_t *ret_ns);
+/* A DURATION or a TIMESTAMP; false: the text is none. */
+bool cel_parse_time(enum cel_kind kind, struct str text, struct cel_value *ret);
+/* Does it lie in the years 1 to 9999? */
+bool cel_is_timestamp(int64_t seconds);
 /* Lists and maps: any of the two forms. */
 size_t cel_size(const struct cel_value *v);
 struct cel_value cel_item(const struct cel_value *list, size_t i, struct arena *a);

@@ -137,12 +137,12 @@ static void check_literals(struct cel_checker *c, const struct cel_node *n)
 	struct error err = ERROR_INIT;
 	const struct cel_node *arg = n->n > 0 ? n->args[n->n - 1] : NULL;
 	bool duration = strcmp(n->name, "duration") == 0, broken;
-	int64_t ns;
+	struct cel_value time;
 	if (!arg || arg->op != CEL_OP_LITERAL || arg->literal.kind != CEL_STRING)
 		return;
 	if (duration || strcmp(n->name, "timestamp") == 0)
 		broken = !cel_parse_time(duration ? CEL_DURATION : CEL_TIMESTAMP, arg->literal.str,
-					 &ns);
+					 &time);
 	else
 		broken = n->member && strcmp(n->name, "matches") == 0 &&
 			 regex_new(arg->literal.str, &re, &err) < 0;

@@ -6,12 +6,12 @@
 #include "alm/obj/cel/cel_table.h"
 
 /* "UTC", "+02:00", "-01:30", "02:00". Names of zones are not known: no expression reads files. */
-static bool read_zone(struct str s, int64_t *ret_ns)
+static bool read_zone(struct str s, int64_t *ret_s)
 {
 	int sign = 1;
 	int64_t hours, minutes;
 	struct str h, m;
-	*ret_ns = 0;
+	*ret_s = 0;
 	if (str_is(s, "UTC") || s.len == 0)
 		return true;
 	if (s.ptr[0] == '+' || s.ptr[0] == '-') {
@@ -21,16 +21,16 @@ static bool read_zone(struct str s, int64_t *ret_ns)
 	if (!str_cut(s, ':', &h, &m) || h.len != 2 || m.len != 2 || !str_parse_i64(h, &hours) ||
 	    !str_parse_i64(m, &minutes) || hours < 0 || hours > 23 || minutes < 0 || minutes > 59)
 		return false;
-	*ret_ns = sign * (hours * NS_PER_HOUR + minutes * NS_PER_MIN);
+	*ret_s = sign * (hours * 3600 + minutes * 60);
 	return true;
 }
 
 enum part { YEAR, MONTH, DATE, DAY, WEEKDAY, YEARDAY, HOURS, MINUTES, SECONDS, MILLIS };
 
-static int64_t part_of(int64_t ns, enum part part)
+static int64_t part_of(int64_t s, int64_t ns, enum part part)
 {
-	const int64_t per_day = 24 * NS_PER_HOUR;
-	int64_t days = ns / per_day - (ns % per_day < 0), left = ns - days * per_day, year;
+	const int64_t per_day = 86400;
+	int64_t days = s / per_day - (s % per_day < 0), left = s - days * per_day, year;
 	int month, day;
 	civil_from_days(days, &year, &month, &day);
 	switch (part) {
@@ -47,30 +47,28 @@ static int64_t part_of(int64_t ns, enum part part)
 	case YEARDAY:
 		return days - days_from_civil(year, 1, 1);
 	case HOURS:
-		return left / NS_PER_HOUR;
+		return left / 3600;
 	case MINUTES:
-		return left / NS_PER_MIN % 60;
+		return left / 60 % 60;
 	case SECONDS:
-		return left / NS_PER_S % 60;
+		return left % 60;
 	case MILLIS:
 		break;
 	}
-	return left / NS_PER_MS % 1000;
+	return ns / NS_PER_MS;
 }
 
 static struct cel_value in_zone(const struct cel_value *v, enum part part, struct cel_call *c)
 {
-	int64_t offset, ns;
+	int64_t offset;
 	if (!read_zone(v[1].str, &offset))
 		return cel_error(c->a, "unknown time zone %.*s", STR_ARG(v[1].str));
-	if (__builtin_add_overflow(v[0].i, offset, &ns))
-		return cel_error(c->a, "timestamp overflow");
-	return cel_int(part_of(ns, part));
+	return cel_int(part_of(v[0].at.s + offset, v[0].at.ns, part));
 }
 
 /* clang-format off */
 #define PART(name, part) \
-	CEL_FN(name) { return cel_int(part_of(v[0].i, part)); } \
+	CEL_FN(name) { return cel_int(part_of(v[0].at.s, v[0].at.ns, part)); } \
 	CEL_FN(name##_in) { return in_zone(v, part, c); }
 PART(year, YEAR)
 PART(month, MONTH)
@@ -105,11 +103,10 @@ void cel_time_text(const struct cel_value *v, struct strbuf *b)
 		strbuf_addc(b, 's');
 		return;
 	}
-	int64_t left = (v->i % second + second) % second;
 	char text[CLOCK_TEXT_MAX];
-	clock_format(v->i - left, CLOCK_SECONDS, text);
+	clock_format_seconds(v->at.s, 0, CLOCK_SECONDS, text);
 	strbuf_addstr(b, str_n(text, strlen(text) - 1)); /* but Z */
-	add_fraction(left, b);
+	add_fraction(v->at.ns, b);
 	strbuf_addc(b, 'Z');
 }
 
@@ -122,21 +119,20 @@ CEL_FN(text_of)
 
 CEL_FN(seconds_of)
 {
-	return cel_int(v[0].i / NS_PER_S - (v[0].i % NS_PER_S < 0));
+	return cel_int(v[0].at.s);
 }
 
 CEL_FN(at_seconds)
 {
-	struct cel_value r = {.kind = CEL_TIMESTAMP};
-	if (__builtin_mul_overflow(v[0].i, (int64_t)NS_PER_S, &r.i))
+	if (!cel_is_timestamp(v[0].i))
 		return cel_error(c->a, "timestamp overflow");
-	return r;
+	return (struct cel_value){.kind = CEL_TIMESTAMP, .at = {.s = v[0].i}};
 }
 
 static struct cel_value time_of(const struct cel_value *v, enum cel_kind kind, struct cel_call *c)
 {
-	struct cel_value r = {.kind = kind};
-	if (!cel_parse_time(kind, v->str, &r.i))
+	struct cel_value r;
+	if (!cel_parse_time(kind, v->str, &r))
 		return cel_error(c->a, "type conversion error from 'string' to '%s'",
 				 cel_kind_name(kind));
 	return r;
@@ -152,23 +148,48 @@ CEL_FN(timestamp_of)
 	return time_of(&v[0], CEL_TIMESTAMP, c);
 }
 
-/* Durations and instants: the sum or difference of their nanoseconds, as kind. */
-static struct cel_value time_sum(const struct cel_value *v, bool minus, enum cel_kind kind,
-				 struct cel_call *c)
+static struct cel_value duration_sum(const struct cel_value *v, bool minus, struct cel_call *c)
 {
-	struct cel_value r = {.kind = kind};
+	struct cel_value r = {.kind = CEL_DURATION};
 	bool over = minus ? __builtin_sub_overflow(v[0].i, v[1].i, &r.i)
 			  : __builtin_add_overflow(v[0].i, v[1].i, &r.i);
-	return over ? cel_error(c->a, "%s overflow",
-				kind == CEL_DURATION ? "duration" : "timestamp")
-		    : r;
+	return over ? cel_error(c->a, "integer overflow") : r;
+}
+
+/* An instant, and a duration before or behind it. */
+static struct cel_value moved(const struct cel_value *t, const struct cel_value *d, int sign,
+			      struct cel_call *c)
+{
+	struct cel_value r = {.kind = CEL_TIMESTAMP};
+	r.at.s = t->at.s + sign * (d->i / NS_PER_S);
+	r.at.ns = t->at.ns + sign * (d->i % NS_PER_S);
+	if (r.at.ns < 0 || r.at.ns >= NS_PER_S) {
+		int64_t carry = r.at.ns < 0 ? -1 : 1;
+		r.at.s += carry;
+		r.at.ns -= carry * NS_PER_S;
+	}
+	return cel_is_timestamp(r.at.s) ? r : cel_error(c->a, "timestamp overflow");
+}
+
+CEL_FN(timestamp_add)
+{
+	bool first = v[0].kind == CEL_TIMESTAMP;
+	return moved(&v[!first], &v[first], 1, c);
+}
+
+CEL_FN(timestamp_diff)
+{
+	struct cel_value r = {.kind = CEL_DURATION};
+	if (__builtin_mul_overflow(v[0].at.s - v[1].at.s, (int64_t)NS_PER_S, &r.i) ||
+	    __builtin_add_overflow(r.i, v[0].at.ns - v[1].at.ns, &r.i))
+		return cel_error(c->a, "integer overflow");
+	return r;
 }
 
 /* clang-format off */
-CEL_FN(duration_add) { return time_sum(v, false, CEL_DURATION, c); }
-CEL_FN(duration_sub) { return time_sum(v, true, CEL_DURATION, c); }
-CEL_FN(timestamp_add) { return time_sum(v, false, CEL_TIMESTAMP, c); }
-CEL_FN(timestamp_sub) { return time_sum(v, true, CEL_TIMESTAMP, c); }
+CEL_FN(duration_add) { return duration_sum(v, false, c); }
+CEL_FN(duration_sub) { return duration_sum(v, true, c); }
+CEL_FN(timestamp_sub) { return moved(&v[0], &v[1], -1, c); }
 CEL_FN(whole_hours) { return cel_int(v[0].i / NS_PER_HOUR); }
 CEL_FN(whole_minutes) { return cel_int(v[0].i / NS_PER_MIN); }
 CEL_FN(whole_seconds) { return cel_int(v[0].i / NS_PER_S); }
@@ -189,7 +210,7 @@ const struct cel_overload cel_time_fns[] = {
 	{"string", "T", 's', 'g', text_of}, {"string", "D", 's', 'g', text_of},
 	{"duration", "s", 'D', 'g', duration_of}, {"duration", "D", 'D', 'g', itself}, {"timestamp", "s", 'T', 'g', timestamp_of}, {"timestamp", "T", 'T', 'g', itself},
 	{"_+_", "DD", 'D', 'g', duration_add}, {"_+_", "TD", 'T', 'g', timestamp_add}, {"_+_", "DT", 'T', 'g', timestamp_add},
-	{"_-_", "DD", 'D', 'g', duration_sub}, {"_-_", "TD", 'T', 'g', timestamp_sub}, {"_-_", "TT", 'D', 'g', duration_sub},
+	{"_-_", "DD", 'D', 'g', duration_sub}, {"_-_", "TD", 'T', 'g', timestamp_sub}, {"_-_", "TT", 'D', 'g', timestamp_diff},
 	{"getHours", "D", 'i', 'm', whole_hours}, {"getMinutes", "D", 'i', 'm', whole_minutes},
 	{"getSeconds", "D", 'i', 'm', whole_seconds}, {"getMilliseconds", "D", 'i', 'm', whole_millis},
 	{"int", "T", 'i', 'g', seconds_of}, {"timestamp", "i", 'T', 'g', at_seconds},

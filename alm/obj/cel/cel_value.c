@@ -9,6 +9,7 @@
 #include "alm/obj/cel/cel_message.h"
 #include "alm/obj/schema/schema_node.h"
 
+#define SECONDS_PER_DAY   INT64_C(86400)
 #define DECODED_BYTES_MAX ((size_t)4 << 20)
 
 struct cel_value cel_error(struct arena *a, const char *fmt, ...)
@@ -119,16 +120,24 @@ enum cel_kind cel_format_kind(const char *format)
 	return strcmp(format, "byte") == 0 ? CEL_BYTES : CEL_STRING;
 }
 
-bool cel_parse_time(enum cel_kind kind, struct str text, int64_t *ret_ns)
+bool cel_is_timestamp(int64_t seconds)
+{
+	return seconds >= days_from_civil(1, 1, 1) * SECONDS_PER_DAY &&
+	       seconds < days_from_civil(10000, 1, 1) * SECONDS_PER_DAY;
+}
+
+bool cel_parse_time(enum cel_kind kind, struct str text, struct cel_value *ret)
 {
 	struct error ignored = ERROR_INIT;
 	char date[32];
+	*ret = (struct cel_value){.kind = kind};
 	if (kind == CEL_DURATION)
-		return duration_parse(text, ret_ns, &ignored) >= 0;
-	if (text.len != 10)
-		return clock_parse(text, ret_ns);
-	snprintf(date, sizeof(date), "%.*sT00:00:00Z", STR_ARG(text));
-	return clock_parse(str_of(date), ret_ns);
+		return duration_parse(text, &ret->i, &ignored) >= 0;
+	if (text.len == 10) {
+		snprintf(date, sizeof(date), "%.*sT00:00:00Z", STR_ARG(text));
+		text = str_of(date);
+	}
+	return clock_parse_seconds(text, &ret->at.s, &ret->at.ns) && cel_is_timestamp(ret->at.s);
 }
 
 static struct cel_value of_base64(struct str text, struct arena *a)
@@ -147,7 +156,7 @@ static struct cel_value of_string(struct str text, const struct schema *s, struc
 	struct cel_value v = {.kind = cel_format_kind(s ? s->format : NULL)};
 	if (v.kind == CEL_BYTES)
 		return of_base64(text, a);
-	if (v.kind == CEL_STRING || !cel_parse_time(v.kind, text, &v.i))
+	if (v.kind == CEL_STRING || !cel_parse_time(v.kind, text, &v))
 		return cel_string(text);
 	return v;
 }
@@ -250,8 +259,14 @@ bool cel_compare(const struct cel_value *x, const struct cel_value *y, int *ret)
 		*ret = (c > 0) - (c < 0);
 		return true;
 	}
-	if (x->kind == CEL_DURATION || x->kind == CEL_TIMESTAMP) {
+	if (x->kind == CEL_DURATION) {
 		*ret = (x->i > y->i) - (x->i < y->i);
+		return true;
+	}
+	if (x->kind == CEL_TIMESTAMP) {
+		int64_t a = x->at.s != y->at.s ? x->at.s : x->at.ns;
+		int64_t b = x->at.s != y->at.s ? y->at.s : y->at.ns;
+		*ret = (a > b) - (a < b);
 		return true;
 	}
 	if (x->kind != CEL_BOOL)

@@ -256,6 +256,19 @@ dyn(self.ustr) == 5
 self.when > timestamp('2020-01-01T00:00:00Z')
 self.dur < duration('1h')
 self.when.getFullYear() == 2026
+self.when < timestamp('9999-12-31T23:59:59Z')
+timestamp('9999-12-31T23:59:59.999Z').getMilliseconds() == 999
+timestamp('0001-01-01T00:00:00Z').getFullYear() == 1 && timestamp('0001-01-01T00:00:00Z').getDayOfWeek() == 1
+string(timestamp('1500-02-28T23:00:00.5Z') + duration('90m')) == '1500-03-01T00:30:00.5Z'
+timestamp('9999-12-31T23:59:59Z') + duration('1s') == self.when
+timestamp('0001-01-01T00:00:00Z') - duration('1ns') == self.when
+timestamp('9999-12-31T23:59:59Z') - timestamp('0001-01-01T00:00:00Z') > duration('1h')
+timestamp('2300-01-01T00:00:00.000000001Z') - timestamp('2299-12-31T00:00:00Z') == duration('24h0m0.000000001s')
+int(timestamp('9999-12-31T23:59:59Z')) == 253402300799
+timestamp(253402300800) == self.when
+timestamp(-62135596800) == timestamp('0001-01-01T00:00:00Z')
+timestamp('0000-12-31T23:59:59Z') == self.when
+timestamp('1969-12-31T23:59:59.25Z').getSeconds('+00:30') == 59 && timestamp('1969-12-31T23:59:59.25Z').getMinutes('+00:30') == 29
 self.enum == 'a'
 self.enum.matches('^[a-z]+$')
 self.b
