@@ -40,6 +40,15 @@ static void unknown_field(void *arg, const char *path)
 	finding_add(m, arena_fmt(m->r->arena, "unknown field \"%s\"", path));
 }
 
+/* What is applied was looked at by its types, which let more through than is kept: that is no reason to refuse it, even where
+ * fieldValidation is Strict. */
+static void pruned_field(void *arg, const char *path)
+{
+	struct mutation *m = arg;
+	if (m->opt.validation != VALIDATE_IGNORE)
+		request_warn(m->r, "unknown field \"%s\"", path);
+}
+
 /* NOLINTBEGIN(misc-no-recursion): as deep as JSON is read */
 static struct obj *without_nulls(const struct obj *v)
 {
@@ -406,7 +415,8 @@ int mutation_shape(struct mutation *m, struct error *err)
 		return -err->code;
 	size_t from = m->findings.n;
 	if (m->kind->schema)
-		schema_prune(m->kind->schema, m->after, unknown_field, m);
+		schema_prune(m->kind->schema, m->after, m->is_apply ? pruned_field : unknown_field,
+			     m);
 	qsort(m->findings.items + from, m->findings.n - from, sizeof(*m->findings.items), by_place);
 	if ((custom ? object_meta_coerce(m->after, m->is_apply, unknown_field, m, &inner)
 		    : shape_builtin(m, &inner)) < 0 ||

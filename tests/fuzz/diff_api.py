@@ -29,13 +29,13 @@ class Server:
     def __init__(self, url, token):
         self.host, self.token, self.c = urllib.parse.urlparse(url).netloc, token, None
 
-    def send(self, method, path, body=None, kind=JSON):
+    def send(self, method, path, body=None, kind=JSON, accept='*/*'):
         text = body if body is None or isinstance(body, str) else json.dumps(body)
         for again in (0, 1):
             try:
                 if not self.c:
                     self.c = http.client.HTTPSConnection(self.host, context=ssl._create_unverified_context(), timeout=60)
-                self.c.request(method, path, text and text.encode(), {'Authorization': 'Bearer ' + self.token, 'Content-Type': kind})
+                self.c.request(method, path, text and text.encode(), {'Authorization': 'Bearer ' + self.token, 'Content-Type': kind, 'Accept': accept})
                 r = self.c.getresponse()
                 data = r.read()
                 warnings = [w.split(' ', 2)[2].strip('"') for w in r.headers.get_all('Warning') or []]

@@ -76,6 +76,17 @@ class Run:
         self.real, self.ours = real, ours
         self.n, self.found, self.example, self.meant = 0, collections.Counter(), {}, collections.Counter()
 
+    def table(self, path, where):
+        """What kubectl get shows."""
+        self.n += 1
+        there, here = [s.send('GET', path, accept=TABLE) for s in (self.real, self.ours)]
+        x, y = [without_age(t[1]) for t in (there, here)]
+        if there[0] == here[0] and x == y:
+            return
+        sig = '%s TABLE %d/%d %s' % (path.split('/')[-1 if path.endswith('s') else -2], there[0], here[0], next((k for k in x if x[k] != y[k]), ''))
+        self.found[sig] += 1
+        self.example.setdefault(sig, (where, ('GET', path), (there[0], x, []), (here[0], y, [])))
+
     def ask(self, how, req, where):
         self.n += 1
         there, here = self.real.send(*req), self.ours.send(*req)
@@ -98,6 +109,16 @@ class Run:
         self.found[sig] += 1
         self.example.setdefault(sig, (where, req, x, y))
         return there
+
+
+TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
+
+
+def without_age(table):
+    """Both were made a moment ago, each in its moment."""
+    rows = [[re.sub(r'^(\d+[smhd])+$|^<invalid>$', 'AGE', str(c)) for c in r['cells']] for r in table.get('rows') or []]
+    columns = [{k: v for k, v in c.items() if k != 'description'} for c in table.get('columnDefinitions') or []]
+    return {'columns': columns, 'rows': rows}
 
 
 def by_text(answer):
@@ -131,6 +152,8 @@ def play(run, where, o, path, custom):
     run.ask('MERGE', ('PATCH', one, {'metadata': {'labels': {'x': 'y'}}}, MERGE), where)
     run.ask('APPLY', ('PATCH', one + '?fieldManager=m', o, APPLY), where)
     run.ask('GET', ('GET', one, None, JSON), where)
+    for at in (one, path):
+        run.table(at, where)
     for s in (run.real, run.ours):
         s.send('DELETE', one)
         s.send('PATCH', one, {'metadata': {'finalizers': None}}, MERGE)

@@ -70,7 +70,9 @@ bool schema_map_is_atomic(const struct schema *s)
 
 bool schema_is_declared(const struct schema *s, const char *name)
 {
-	if (!s || s->preserve || s->additional || s->additional_any)
+	if (!s || s->open || s->additional || s->additional_any)
+		return true;
+	if (!s->n_properties && !s->embedded) /* free in form, until it is pruned */
 		return true;
 	if (schema_property(s, name))
 		return true;

@@ -20,6 +20,7 @@ struct compile {
 	struct arena *arena;
 	struct error *err;
 	unsigned depth;
+	bool open, kept;                    /* of the next node, see schema_node.h */
 	struct schema *plain[SCHEMA_TYPES]; /* see plain_node() */
 };
 
@@ -242,6 +243,7 @@ static int compile_lists(struct compile *c, const struct obj *o, struct schema *
 		s->list_type = LIST_MAP;
 	s->map_atomic = map && strcmp(map, "atomic") == 0;
 	s->preserve = obj_is_true(obj_get(o, "x-kubernetes-preserve-unknown-fields"));
+	c->open = s->open |= s->preserve;
 	s->embedded = s->has_embedded_below =
 		obj_is_true(obj_get(o, "x-kubernetes-embedded-resource"));
 	s->nullable = obj_is_true(obj_get(o, "nullable"));
@@ -336,13 +338,17 @@ static int compile_node(struct compile *c, const struct obj *o, struct schema **
 	if (++c->depth > SCHEMA_DEPTH_MAX)
 		return error_set(c->err, E_LIMIT, "schema: nested deeper than %d",
 				 SCHEMA_DEPTH_MAX);
-	struct schema *s = c->depth > 1 ? plain_node(c, o) : NULL;
+	bool open = c->open, kept = c->kept;
+	c->kept = false;
+	struct schema *s = c->depth > 1 && !open && !kept ? plain_node(c, o) : NULL;
 	if (s) {
 		c->depth--;
 		*ret = s;
 		return 0;
 	}
 	s = node_new(c);
+	s->kept = kept;
+	s->open = open;
 	static const struct {
 		const char *initials; /* of the keywords that the part reads */
 		int (*read)(struct compile *, const struct obj *, struct schema *);
@@ -357,8 +363,11 @@ static int compile_node(struct compile *c, const struct obj *o, struct schema **
 	for (size_t i = 0; rc >= 0 && i < ARRAY_LEN(parts); i++)
 		if (strpbrk(initials, parts[i].initials))
 			rc = parts[i].read(c, o, s);
+	c->kept = s->preserve || kept;
 	if (rc >= 0)
 		rc = compile_child(c, o, "items", s, &s->items);
+	c->kept = false;
+	c->open = open;
 	c->depth--;
 	if (rc < 0)
 		return rc;

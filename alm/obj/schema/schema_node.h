@@ -38,6 +38,8 @@ struct schema {
 	struct arena *arena; /* of the root; NULL below */
 	unsigned type;       /* 0: none given; x-kubernetes-int-or-string is integer or string */
 	bool int_or_string, preserve, embedded, nullable;
+	bool kept; /* an item of a list that preserves unknown fields: so does it, of itself */
+	bool open; /* for server-side apply: it, or one around it, preserves them */
 	bool map_atomic, value_struct; /* value_struct: see builtin_types.h */
 	bool has_list_type;
 	enum schema_list_type list_type;

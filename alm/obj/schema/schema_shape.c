@@ -108,6 +108,11 @@ static void prune_meta(struct prune *p, struct obj *meta)
 	prune_meta_list(p, meta, "managedFields", managed_fields);
 }
 
+static bool keeps_unknown(const struct schema *s)
+{
+	return s && (s->preserve || s->kept);
+}
+
 static void prune_node(struct prune *p, const struct schema *s, struct obj *o, bool is_resource);
 
 /* NOLINTBEGIN(misc-no-recursion): objects nest at most OBJ_DEPTH_MAX deep */
@@ -118,7 +123,7 @@ static void prune_member(struct prune *p, const struct schema *s, struct obj *ma
 	const struct schema *property = schema_property(s, key);
 	if (is_resource && (strcmp(key, "apiVersion") == 0 || strcmp(key, "kind") == 0))
 		return;
-	if (!property && s && !s->additional && !s->additional_any && s->preserve &&
+	if (!property && s && !s->additional && !s->additional_any && keeps_unknown(s) &&
 	    !(is_resource && strcmp(key, "metadata") == 0))
 		return;
 	size_t at = push_key(&p->path, key);
@@ -138,7 +143,7 @@ static void prune_member(struct prune *p, const struct schema *s, struct obj *ma
 static void prune_node(struct prune *p, const struct schema *s, struct obj *o, bool is_resource)
 {
 	if (obj_type(o) == OBJ_LIST) {
-		if (s && s->preserve && !s->items)
+		if (keeps_unknown(s) && !s->items)
 			return;
 		const struct schema *items = s ? s->items : NULL;
 		for (size_t i = 0; i < obj_len(o); i++) {
@@ -210,14 +215,14 @@ static bool member_is_pruned(const struct schema *s, const struct obj_iter *it, 
 	if (s && (s->additional || s->additional_any))
 		return is_pruned(s->additional, it->value,
 				 s->additional && s->additional->embedded);
-	return s && s->preserve;
+	return keeps_unknown(s);
 }
 
 static bool is_pruned(const struct schema *s, const struct obj *o, bool is_resource)
 {
 	if (obj_type(o) == OBJ_LIST) {
 		const struct schema *items = s ? s->items : NULL;
-		if (s && s->preserve && !items)
+		if (keeps_unknown(s) && !items)
 			return true;
 		for (size_t i = 0; i < obj_len(o); i++)
 			if (!is_pruned(items, obj_at(o, i), items && items->embedded))

@@ -40,7 +40,9 @@ static int teardown(void **state)
 static struct answer apply(const char *target, const char *manager, const char *body, int status)
 {
 	struct answer a = apifake_do_type(
-		f, "PATCH", arena_fmt(arena, "%s?fieldManager=%s", target, manager), APPLY, body);
+		f, "PATCH",
+		arena_fmt(arena, "%s?fieldManager=%s&fieldValidation=Strict", target, manager),
+		APPLY, body);
 	if (a.status != status)
 		fail_msg("%s: %d %.*s", target, a.status, STR_ARG(a.body));
 	return a;
@@ -346,6 +348,54 @@ static void test_manifests__labels_are_looked_at_as_often(void **state)
 	}
 }
 
+static const char lists[] = "{\"metadata\":{\"name\":\"pipes.x.io\"},\"spec\":{\"group\":\"x.io\","
+			    "\"scope\":\"Namespaced\",\"names\":{\"plural\":\"pipes\","
+			    "\"kind\":\"Pipe\"},\"versions\":[{\"name\":\"v1\",\"served\":true,"
+			    "\"storage\":true,\"schema\":{\"openAPIV3Schema\":{"
+			    "\"type\":\"object\",\"properties\":{\"kept\":{\"type\":\"array\",\"x-"
+			    "kubernetes-preserve-unknown-fields\":true,\"items\":{"
+			    "\"type\":\"object\"}},\"known\":{\"type\":\"array\",\"x-kubernetes-"
+			    "preserve-unknown-fields\":true,\"items\":{\"type\":"
+			    "\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"a\":{"
+			    "\"type\":\"object\",\"properties\":{\"b\":{\"type\":"
+			    "\"string\"}}}}}}},\"pruned\":{\"type\":\"array\",\"items\":{\"type\":"
+			    "\"object\"}},\"free\":{\"type\":\"object\"}}}}}]}}";
+
+/* A list that preserves what it does not know does so of its items, and of lists in them, but not of what these know. */
+static void test_manifests__a_list_preserves_its_items(void **state)
+{
+	static const char body[] = "{\"apiVersion\":\"x.io/"
+				   "v1\",\"kind\":\"Pipe\",\"metadata\":{\"name\":\"p\"},\"kept\":["
+				   "{\"pipeline.id\":\"main\"}],"
+				   "\"known\":[[{\"a\":{\"b\":\"c\",\"d\":\"e\"},\"f\":1}]],"
+				   "\"pruned\":[{\"x\":1}],\"free\":{\"y\":1}}";
+	static const char *const paths[] = {"/apis/x.io/v1/namespaces/default/pipes",
+					    "/apis/x.io/v1/namespaces/default/pipes/q"};
+	static const char strict[] =
+		"/apis/x.io/v1/namespaces/default/pipes?fieldValidation=Strict";
+	(void)state;
+	apifake_expect(f, "POST", CRDS, lists, 201);
+	apifake_expect(f, "POST", strict, body, 400);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct answer a = i ? apply(paths[i], "me",
+					    "{\"apiVersion\":\"x.io/"
+					    "v1\",\"kind\":\"Pipe\",\"metadata\":{\"name\":\"q\"},"
+					    "\"kept\":[{\"pipeline.id\":\"main\"}],\"known\":[[{"
+					    "\"a\":{\"b\":\"c\","
+					    "\"d\":\"e\"},\"f\":1}]],\"pruned\":[{\"x\":1}],"
+					    "\"free\":{\"y\":1}}",
+					    201)
+				    : apifake_expect(f, "POST", paths[i], body, 201);
+		CLEANUP(xfreep) char *kept = json_text(obj_get(a.json, "kept"));
+		CLEANUP(xfreep) char *known = json_text(obj_get(a.json, "known"));
+		CLEANUP(xfreep) char *pruned = json_text(obj_get(a.json, "pruned"));
+		assert_string_equal(kept, "[{\"pipeline.id\":\"main\"}]");
+		assert_string_equal(known, "[[{\"a\":{\"b\":\"c\"},\"f\":1}]]");
+		assert_string_equal(pruned, "[{}]");
+		assert_int_equal(obj_len(obj_get(a.json, "free")), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -359,6 +409,7 @@ int main(void)
 		TEST(a_warning_is_told_once),
 		TEST(metadata_that_a_status_leaves_alone),
 		TEST(labels_are_looked_at_as_often),
+		TEST(a_list_preserves_its_items),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
