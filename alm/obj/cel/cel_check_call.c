@@ -137,10 +137,15 @@ static void check_literals(struct cel_checker *c, const struct cel_node *n)
 	struct error err = ERROR_INIT;
 	const struct cel_node *arg = n->n > 0 ? n->args[n->n - 1] : NULL;
 	bool duration = strcmp(n->name, "duration") == 0, broken;
+	bool instant = strcmp(n->name, "timestamp") == 0;
 	struct cel_value time;
-	if (!arg || arg->op != CEL_OP_LITERAL || arg->literal.kind != CEL_STRING)
+	if (!arg || arg->op != CEL_OP_LITERAL)
 		return;
-	if (duration || strcmp(n->name, "timestamp") == 0)
+	if (instant && arg->literal.kind == CEL_INT)
+		broken = !cel_is_timestamp(arg->literal.i);
+	else if (arg->literal.kind != CEL_STRING)
+		return;
+	else if (duration || instant)
 		broken = !cel_parse_time(duration ? CEL_DURATION : CEL_TIMESTAMP, arg->literal.str,
 					 &time);
 	else

@@ -211,15 +211,18 @@ static bool is_email(struct str s)
 	return is_hostname(domain) || (domain.ptr[0] == '[' && domain.ptr[domain.len - 1] == ']');
 }
 
-/* govalidator.IsRequestURI: an absolute URL or an absolute path, without control characters. */
+/* govalidator.IsRequestURI: an absolute URL or an absolute path, without control characters; escapes of a query are nobody's matter
+ * here. */
 static bool is_uri(struct str s)
 {
 	struct str scheme, rest;
+	ptrdiff_t query = str_find_char(s, '?');
+	size_t escaped = query < 0 ? s.len : (size_t)query;
 	for (size_t i = 0; i < s.len; i++) {
 		if ((unsigned char)s.ptr[i] <= 0x20 || s.ptr[i] == 0x7f)
 			return false;
-		if (s.ptr[i] == '%' &&
-		    (i + 2 >= s.len || !char_is_hex(s.ptr[i + 1]) || !char_is_hex(s.ptr[i + 2])))
+		if (s.ptr[i] == '%' && i < escaped &&
+		    (i + 2 >= escaped || !char_is_hex(s.ptr[i + 1]) || !char_is_hex(s.ptr[i + 2])))
 			return false;
 	}
 	if (s.len > 0 && s.ptr[0] == '/')
