@@ -195,7 +195,7 @@ static int next_page(struct verify_lanes *l, struct error *err)
 
 int verify_lanes_next(struct verify_lanes *l, struct row_digest *ret, struct error *err)
 {
-	struct wire w;
+	struct wire w = {0};
 	int r = next_page(l, err);
 	if (r <= 0)
 		return r;

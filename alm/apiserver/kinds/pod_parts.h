@@ -11,6 +11,9 @@ void pod_check_source(struct field_errors *e, const char *path, const struct obj
 /* The source of that name, which is the only one, of the volume in path. */
 void pod_check_one_source(struct field_errors *e, const char *path, const char *source,
 			  const struct obj *o);
+/* An iSCSI portal is told to nodes with the name of its volume: what is said of that, of the text shown at the path. */
+void pod_check_portal(struct field_errors *e, const char *path, const char *shown,
+		      const struct obj *iscsi, const char *name);
 /* What a source of that name has on a network or of a driver; others have nothing. */
 void pod_check_driver(struct field_errors *e, const char *path, const char *source,
 		      const struct obj *o);

@@ -7,7 +7,6 @@
 #include "alm/apiserver/kinds/claim_check.h"
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/storage_check.h"
-#include "alm/apiserver/kinds/volume_check.h"
 
 #define MODE_WORDS "must be a number between 0 and 0777 (octal), both inclusive"
 #define MORE_TYPES "may not specify more than 1 volume type"
@@ -352,7 +351,9 @@ void pod_check_source(struct field_errors *e, const char *path, const struct obj
 		else
 			check_forbidden(e, at, MORE_TYPES);
 		if (strcmp(sources[i], "iscsi") == 0)
-			volume_check_pod_portal(e, path, volume);
+			pod_check_portal(e, check_below(e, path, "name"),
+					 check_text(volume, "name"), obj_get(volume, "iscsi"),
+					 check_text(volume, "name"));
 	}
 	if (n == 0)
 		check_required(e, path, "must specify a volume type");

@@ -61,6 +61,21 @@ static void check_iscsi(struct field_errors *e, const char *path, const struct o
 				 check_text(o, "initiatorName"));
 }
 
+#define PORTAL_MAX 64 /* with the name of the volume */
+
+void pod_check_portal(struct field_errors *e, const char *path, const char *shown,
+		      const struct obj *iscsi, const char *name)
+{
+	const char *portal = check_text(iscsi, "targetPortal");
+	if (!obj_has(iscsi, "initiatorName") ||
+	    strlen(name ? name : "") + strlen(":") + strlen(portal) <= PORTAL_MAX)
+		return;
+	check_invalid_text(e, path, shown,
+			   "Total length of <volume name>:<iscsi.targetPortal> must be under 64 "
+			   "characters if iscsi.initiatorName is specified.");
+	check_said_of(e, iscsi);
+}
+
 static void check_flocker(struct field_errors *e, const char *path, const struct obj *o)
 {
 	const char *name = check_text(o, "datasetName"), *uuid = check_text(o, "datasetUUID");

@@ -15,8 +15,6 @@ void volume_check_source(struct field_errors *e, const char *at, const char *sou
 /* The portal of one by iSCSI is told to its nodes with the name of the volume. */
 void volume_check_portal(struct field_errors *e, const char *at, const struct obj *iscsi,
 			 const char *name);
-/* The same of a volume of a Pod, at its path; nothing is said of one that is none by iSCSI. */
-void volume_check_pod_portal(struct field_errors *e, const char *at, const struct obj *volume);
 
 /* The spec of a volume, at the path; name: of the volume, NULL: it is within the attachment it is made for. */
 void check_volume_spec(struct field_errors *e, const char *at, const struct obj *spec,

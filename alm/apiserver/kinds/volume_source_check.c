@@ -43,32 +43,11 @@ static void check_local(struct field_errors *e, const char *path, const struct o
 		pod_check_steps(e, at, text);
 }
 
-#define PORTAL_MAX 64 /* with the name of the volume */
-
-static void check_portal(struct field_errors *e, const char *path, const char *shown,
-			 const struct obj *iscsi, const char *name)
-{
-	const char *portal = check_text(iscsi, "targetPortal");
-	if (!obj_has(iscsi, "initiatorName") ||
-	    strlen(name ? name : "") + strlen(":") + strlen(portal) <= PORTAL_MAX)
-		return;
-	check_invalid_text(e, path, shown,
-			   "Total length of <volume name>:<iscsi.targetPortal> must be under 64 "
-			   "characters if iscsi.initiatorName is specified.");
-	check_said_of(e, iscsi);
-}
-
 void volume_check_portal(struct field_errors *e, const char *at, const struct obj *iscsi,
 			 const char *name)
 {
-	check_portal(e, check_below(e, at, "targetportal") /* sic */,
-		     check_text(iscsi, "targetPortal"), iscsi, name);
-}
-
-void volume_check_pod_portal(struct field_errors *e, const char *at, const struct obj *volume)
-{
-	const char *name = check_text(volume, "name");
-	check_portal(e, check_below(e, at, "name"), name, obj_get(volume, "iscsi"), name);
+	pod_check_portal(e, check_below(e, at, "targetportal") /* sic */,
+			 check_text(iscsi, "targetPortal"), iscsi, name);
 }
 
 /* Told in front of what the initiator is called. */
