@@ -78,6 +78,11 @@ struct cel_value cel_authz_name(const struct cel_value *v, struct cel_call *c)
 	return cel_authorizer(w, CEL_RESOURCE_CHECK);
 }
 
+struct cel_value cel_authz_selector(const struct cel_value *v, struct cel_call *c)
+{
+	return cel_spend(c, v[1].str.len / 10) ? v[0] : cel_over_budget(c);
+}
+
 struct cel_value cel_authz_check(const struct cel_value *v, struct cel_call *c)
 {
 	struct cel_authz *w = next(v, c);

@@ -36,6 +36,8 @@ struct cel_value cel_authz_resource(const struct cel_value *v, struct cel_call *
 struct cel_value cel_authz_subresource(const struct cel_value *v, struct cel_call *c);
 struct cel_value cel_authz_namespace(const struct cel_value *v, struct cel_call *c);
 struct cel_value cel_authz_name(const struct cel_value *v, struct cel_call *c);
+/* fieldSelector(), labelSelector(): a check of less. Rights of roles are of all objects (RBAC), so it changes no answer. */
+struct cel_value cel_authz_selector(const struct cel_value *v, struct cel_call *c);
 struct cel_value cel_authz_check(const struct cel_value *v, struct cel_call *c);
 struct cel_value cel_authz_allowed(const struct cel_value *v, struct cel_call *c);
 struct cel_value cel_authz_reason(const struct cel_value *v, struct cel_call *c);

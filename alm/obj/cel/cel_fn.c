@@ -306,6 +306,7 @@ static const struct cel_overload overloads[] = {
 	{"path", "As", 'P', 'm', cel_authz_path}, {"group", "As", 'G', 'm', cel_authz_group},
 	{"serviceAccount", "Ass", 'A', 'm', cel_authz_account}, {"resource", "Gs", 'R', 'm', cel_authz_resource},
 	{"subresource", "Rs", 'R', 'm', cel_authz_subresource}, {"namespace", "Rs", 'R', 'm', cel_authz_namespace},
+	{"fieldSelector", "Rs", 'R', 'm', cel_authz_selector}, {"labelSelector", "Rs", 'R', 'm', cel_authz_selector},
 	{"name", "Rs", 'R', 'm', cel_authz_name}, {"check", "Ps", 'E', 'm', cel_authz_check}, {"check", "Rs", 'E', 'm', cel_authz_check},
 	{"allowed", "E", 'b', 'm', cel_authz_allowed}, {"reason", "E", 's', 'm', cel_authz_reason},
 	{"errored", "E", 'b', 'm', cel_authz_errored}, {"error", "E", 's', 'm', cel_authz_error},

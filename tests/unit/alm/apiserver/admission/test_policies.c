@@ -195,6 +195,23 @@ static void test_policies__subresources(void **state)
 	expect(f, "GET", SPACE "/pods/p", NULL, 404);
 }
 
+#define MAY(account, verb)                                                           \
+	"\"validations\":[{\"expression\":\"authorizer." account "resource('pods')." \
+	"fieldSelector('spec.nodeName=n').labelSelector('a in (b)').check('" verb    \
+	"').allowed()\"}]"
+
+/* Rights are of all objects here, so a check of fewer is answered as one of all. */
+static void test_policies__selectors_of_an_authorizer(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	enforce(f, "p", ALL_MAPS, MAY("group('').", "list"), "\"Deny\"");
+	expect(f, "POST", MAPS, MAP("a", ""), 201);
+	enforce(f, "q", ALL_MAPS, MAY("serviceAccount('default', 'default').group('').", "list"),
+		"\"Deny\"");
+	expect(f, "POST", MAPS, MAP("b", ""), 422);
+}
+
 /* The server ends what was admitted: a namespace that may be deleted is emptied. */
 static void test_policies__the_server_itself_is_not_asked(void **state)
 {
@@ -434,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_policies__rules_that_change),
 		cmocka_unit_test(test_policies__who_asks),
 		cmocka_unit_test(test_policies__subresources),
+		cmocka_unit_test(test_policies__selectors_of_an_authorizer),
 		cmocka_unit_test(test_policies__the_server_itself_is_not_asked),
 		cmocka_unit_test(test_policies__notes_are_in_the_log),
 		cmocka_unit_test(test_policies__reviews_are_not_asked_for),
