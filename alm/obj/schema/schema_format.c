@@ -221,7 +221,7 @@ static bool is_uri(struct str s)
 	for (size_t i = 0; i < s.len; i++) {
 		if ((unsigned char)s.ptr[i] <= 0x20 || s.ptr[i] == 0x7f)
 			return false;
-		if (s.ptr[i] == '%' && i < escaped &&
+		if (i < escaped && s.ptr[i] == '%' &&
 		    (i + 2 >= escaped || !char_is_hex(s.ptr[i + 1]) || !char_is_hex(s.ptr[i + 2])))
 			return false;
 	}

@@ -143,7 +143,7 @@ static void prune_member(struct prune *p, const struct schema *s, struct obj *ma
 static void prune_node(struct prune *p, const struct schema *s, struct obj *o, bool is_resource)
 {
 	if (obj_type(o) == OBJ_LIST) {
-		if (keeps_unknown(s) && !s->items)
+		if (s && keeps_unknown(s) && !s->items)
 			return;
 		const struct schema *items = s ? s->items : NULL;
 		for (size_t i = 0; i < obj_len(o); i++) {
@@ -222,7 +222,7 @@ static bool is_pruned(const struct schema *s, const struct obj *o, bool is_resou
 {
 	if (obj_type(o) == OBJ_LIST) {
 		const struct schema *items = s ? s->items : NULL;
-		if (keeps_unknown(s) && !items)
+		if (s && keeps_unknown(s) && !items)
 			return true;
 		for (size_t i = 0; i < obj_len(o); i++)
 			if (!is_pruned(items, obj_at(o, i), items && items->embedded))
