@@ -23,7 +23,9 @@ static void note_wiped(void *const volatile *at, size_t n)
 	memset(p, 0, n);
 }
 
-/* NOLINTBEGIN(bugprone-reserved-identifier, readability-inconsistent-declaration-parameter-name): the C library's names are its own */
+/* NOLINTBEGIN(bugprone-reserved-identifier, readability-inconsistent-declaration-parameter-name, readability-redundant-declaration): the C library's names are its own */
+void __explicit_bzero_chk(void *p, size_t n,
+			  size_t room); /* declared where the library is fortified */
 void __explicit_bzero_chk(void *p, size_t n, size_t room)
 {
 	void *const volatile at = p;
@@ -36,7 +38,7 @@ void explicit_bzero(void *p, size_t n)
 	void *const volatile at = p;
 	note_wiped(&at, n);
 }
-/* NOLINTEND(bugprone-reserved-identifier, readability-inconsistent-declaration-parameter-name) */
+/* NOLINTEND(bugprone-reserved-identifier, readability-inconsistent-declaration-parameter-name, readability-redundant-declaration) */
 
 #define PATH_TEMPLATE "/tmp/alm-test-token-XXXXXX"
 
