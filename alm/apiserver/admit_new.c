@@ -18,7 +18,7 @@ static bool has_zone(const char *name)
 	       zones_read(NULL, a, STR("UTC"), &bytes) < 0; /* nothing to judge by */
 }
 
-/* Who had a zone in the schedule keeps it there, but has no other. */
+/* One that is known, by name. */
 static void check_zone(const char *is, struct field_errors *e)
 {
 	static const char at[] = "spec.timeZone";

@@ -14,6 +14,7 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/schema/api_same.h"
+#include "alm/obj/schema/schema_node.h"
 
 #define REVISION_SHOWN_MAX 4096
 
@@ -134,7 +135,7 @@ void mutation_keep_status(struct mutation *m)
 		return;
 	copy_path(m->after, m->before, "status");
 	/* A new one's is what its schema says by default, not what came. */
-	if (!m->before && m->kind->schema)
+	if (!m->before && schema_default_of(schema_property(m->kind->schema, "status")))
 		(void)(m->is_apply ? schema_default_applied(m->kind->schema, m->after)
 				   : schema_default(m->kind->schema, m->after));
 	if (autoscaler_is_v1(m->kind))

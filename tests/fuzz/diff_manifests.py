@@ -4,7 +4,7 @@
 The first is a real kube-apiserver, the second ours. Each YAML and JSON file below FOLDER is read; what has an apiVersion, a kind and a
 name is an object (a kind List is its items). Definitions and namespaces are made on both; of all others a POST, a server-side apply
 and an apply with fieldValidation=Strict are sent with ?dryRun=All; custom resources are made, labelled, applied, and deleted again.
-What is no plain YAML (templates) is passed over and counted. Answers are compared as diff_api.py does."""
+What is no plain YAML (templates) is passed over and counted. Answers are compared as diff_api.py does. Needs python3-yaml."""
 import argparse
 import collections
 import json

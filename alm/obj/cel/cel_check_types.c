@@ -73,11 +73,11 @@ const char *cel_check_text(struct cel_checker *c, struct cel_type t)
 /* metadata of the root and of embedded resources: name and generateName. */
 static const struct schema *metadata_schema(struct cel_checker *c)
 {
-	struct schema *text = ARENA_NEW(c->a, struct schema), *meta;
 	if (c->metadata)
 		return c->metadata;
+	struct schema *text = ARENA_NEW(c->a, struct schema);
+	struct schema *meta = ARENA_NEW(c->a, struct schema);
 	text->type = SCHEMA_STRING;
-	meta = ARENA_NEW(c->a, struct schema);
 	meta->type = SCHEMA_OBJECT;
 	schema_set_property(c->a, meta, "generateName", text);
 	schema_set_property(c->a, meta, "name", text);
