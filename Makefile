@@ -146,13 +146,14 @@ $(LIB): $(call obj,$(LIB_SRC)) $(BUILD)/embed.o $(BUILD)/api_types.o
 # The libraries' archives without their tables to unwind the stack (UNWIND). PCRE2's translator to machine code, a quarter of a
 # megabyte, comes along only if something of alm calls it: its own calls, which follow a translation, do not count.
 UNASKED := $(addprefix --weaken-symbol=,pcre2_jit_match_8 _pcre2_jit_check_exec_8 _pcre2_jit_free_8)
-$(BUILD)/lib/made: Makefile $(if $(STATIC),$(foreach l,$(LIBS),$(call has_archive,$(l))))
-	$(Q)rm -rf $(@D) && mkdir -p $(@D)
-	$(Q)$(foreach l,$(LIBS),$(if $(and $(STATIC),$(call has_archive,$(l))),objcopy -R .eh_frame -R .rela.eh_frame $(UNASKED) $(call has_archive,$(l)) $(@D)/lib$(l).a &&)) touch $@
+.SECONDEXPANSION:
+$(BUILD)/lib/lib%.a: $$(call has_archive,$$*) Makefile
+	@mkdir -p $(@D)
+	$(Q)objcopy -R .eh_frame -R .rela.eh_frame $(UNASKED) $< $@
 
-$(BUILD)/alm: $(call obj,$(MAIN_SRC)) $(LIB) $(BUILD)/lib/made
+$(BUILD)/alm: $(call obj,$(MAIN_SRC)) $(LIB) $(filter $(BUILD)/lib/%,$(ALM_LIBS))
 	$(if $(V),,@echo "  LD $@")
-	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter-out %/made,$^) $(ALM_LIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter-out $(BUILD)/lib/%,$^) $(ALM_LIBS)
 
 # What tests share; a program takes what it uses of it, and of the library what that uses.
 $(TEST_LIB): $(call obj,$(TESTLIB_SRC))
@@ -176,7 +177,6 @@ sim: $(BUILD)/sim
 PLANT_CC = $(CC) -I$(@D) $(CPPFLAGS) $(PKG_CFLAGS) $(CFLAGS) -g0 -w
 plant_main = $(call obj,$(or $(filter %/$(shell \
 	sed -n 's|^Found by: \(test_[a-z_]*\)$$|\1.c|p' tests/sim/plants/$(1).patch),$(UNIT_SRC)),$(SIM_SRC)))
-.SECONDEXPANSION:
 $(BUILD)/plants/%/run: tests/sim/plants/%.patch $$(call plant_main,$$*) $(TEST_LIB) $(LIB)
 	$(Q)rm -rf $(@D) && mkdir -p $(@D) && exec >$(@D).log 2>&1 && \
 	for f in $$(sed -n 's|^+++ b/||p' $<); do install -D -m 644 $$f $(@D)/$$f || exit 1; done && \
