@@ -118,7 +118,7 @@ static void reply_health(struct apiserver *s, struct request *r)
 static int note_export(struct apiserver *s, struct request *r, struct error *err)
 {
 	struct obj *body = NULL;
-	if (json_parse(r->exchange->request.body, &body, err) < 0)
+	if (json_parse(r->exchange->request->body, &body, err) < 0)
 		return -err->code;
 	obj_keep(r->arena, body);
 	const char *origin = obj_str(body, "origin"), *format = obj_str(body, "format");
@@ -249,6 +249,7 @@ static struct request *request_new(struct apiserver *s, struct exchange *x)
 	r->server = s;
 	r->exchange = x;
 	r->arena = x->arena;
+	r->told = ARENA_NEW(x->arena, struct request_told);
 	r->path = r->query = "";
 	return r;
 }
@@ -256,7 +257,7 @@ static struct request *request_new(struct apiserver *s, struct exchange *x)
 bool apiserver_admit(struct apiserver *s, struct exchange *x, struct server_client *ret)
 {
 	struct error err = ERROR_INIT;
-	if (health_is_path(x->request.path)) {
+	if (health_is_path(x->request->path)) {
 		apiserver_handle(s, x);
 		return false;
 	}
@@ -314,7 +315,7 @@ static void handle(struct request *r)
 
 void apiserver_handle(struct apiserver *s, struct exchange *x)
 {
-	if (x->request.body.len >= TRIM_BODY_BYTES)
+	if (x->request->body.len >= TRIM_BODY_BYTES)
 		s->had_large_body = true;
 	trim_soon(s);
 	struct request *r = x->admitted ? x->admitted : request_new(s, x);

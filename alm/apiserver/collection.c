@@ -157,7 +157,7 @@ static int some(struct collection *c, struct error *err)
 {
 	struct request *r = c->request;
 	struct arena *own = r->arena, *last = c->turn;
-	size_t n_headers = r->headers.n, n_warnings = r->n_warnings;
+	size_t n_headers = r->told->headers.n, n_warnings = r->told->n_warnings;
 	if (!last)
 		arena_defer(own, free_turn, c);
 	c->turn = arena_new(COLLECTION_TURN_BYTES);
@@ -166,10 +166,11 @@ static int some(struct collection *c, struct error *err)
 	r->arena = c->turn;
 	int rc = delete_some(c, err);
 	r->arena = own;
-	for (size_t i = n_headers; i < r->headers.n; i++)
-		r->headers.items[i].value = arena_strdup(own, r->headers.items[i].value);
-	for (size_t i = n_warnings; i < r->n_warnings; i++)
-		r->warnings[i] = arena_strdup(own, r->warnings[i]);
+	for (size_t i = n_headers; i < r->told->headers.n; i++)
+		r->told->headers.items[i].value =
+			arena_strdup(own, r->told->headers.items[i].value);
+	for (size_t i = n_warnings; i < r->told->n_warnings; i++)
+		r->told->warnings[i] = arena_strdup(own, r->told->warnings[i]);
 	return rc;
 }
 

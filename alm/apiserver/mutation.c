@@ -90,7 +90,7 @@ static const struct schema *schema_of(const struct mutation *m)
 static int room_for_managers(const struct mutation *m, size_t *ret, struct error *err)
 {
 	const struct exchange *x = m->r->exchange;
-	size_t about = (x ? x->request.body.len : 0) + (m->head ? m->head->text->len : 0);
+	size_t about = (x ? x->request->body.len : 0) + (m->head ? m->head->text->len : 0);
 	*ret = STORE_VALUE_BYTES_MAX;
 	if (about < STORE_VALUE_BYTES_MAX / 4)
 		return 0;

@@ -71,7 +71,7 @@ static int parse_patch(struct request *r, struct findings *f, struct obj **ret, 
 	struct json_duplicates dup = {.n = 0};
 	struct error inner = ERROR_INIT;
 	struct obj *o = NULL;
-	struct str body = r->exchange->request.body;
+	struct str body = r->exchange->request->body;
 	if (negotiate_size(body, &inner) < 0)
 		return fail_code(r, E_TOOLARGE, err, "%s", inner.msg);
 	if (json_parse_dup(body, OBJ_BODY_NODES_MAX, &dup, &o, &inner) < 0) {
@@ -221,7 +221,7 @@ static int parse_config(struct mutation *m, struct obj **ret, struct error *err)
 	struct request *r = m->r;
 	struct error inner = ERROR_INIT;
 	struct obj *o = NULL;
-	struct str body = r->exchange->request.body;
+	struct str body = r->exchange->request->body;
 	if (negotiate_size(body, &inner) < 0)
 		return fail_code(r, E_TOOLARGE, err, "%s", inner.msg);
 	if (yaml_parse_one_max(body, OBJ_BODY_NODES_MAX, &o, &inner) < 0)

@@ -93,7 +93,7 @@ static int verb_watch(struct request *r, struct error *err)
 
 static int read_body(struct request *r, const struct kind *k, struct body *ret, struct error *err)
 {
-	const struct http_request *h = &r->exchange->request;
+	const struct http_request *h = r->exchange->request;
 	struct error inner = ERROR_INIT;
 	if (negotiate_body(k, request_header(r, "Content-Type"), h->body, r->arena, ret, &inner) <
 	    0)
@@ -112,7 +112,7 @@ static int decode(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
 	struct body body = {0};
-	struct str bytes = r->exchange->request.body;
+	struct str bytes = r->exchange->request->body;
 	if (read_body(r, m->kind, &body, err) < 0)
 		return -err->code;
 	bool custom = m->kind->flags & KIND_CUSTOM;
@@ -301,7 +301,7 @@ static int check_options(struct request *r, const struct obj *body, struct error
 static int delete_body(struct request *r, struct delete_options *opt, struct error *err)
 {
 	struct body body = {0};
-	int code = r->exchange->request.body.len ? read_body(r, NULL, &body, err) : 0;
+	int code = r->exchange->request->body.len ? read_body(r, NULL, &body, err) : 0;
 	if (code >= 0 && body.value)
 		code = check_options(r, body.value, err);
 	if (code >= 0)

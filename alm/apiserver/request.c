@@ -35,6 +35,7 @@ struct request *request_again(const struct request *old, struct arena *a)
 	r->server = old->server;
 	r->exchange = old->exchange;
 	r->arena = a;
+	r->told = ARENA_NEW(a, struct request_told);
 	r->path = r->query = "";
 	r->fixed = old->fixed;
 	r->waiting = old->waiting;
@@ -46,9 +47,32 @@ struct request *request_again(const struct request *old, struct arena *a)
 	return r;
 }
 
+struct request *request_kept(const struct request *r, struct arena *a)
+{
+	struct request *kept = ARENA_NEW(a, struct request);
+	kept->server = r->server;
+	kept->exchange = r->exchange;
+	kept->arena = a;
+	kept->verb = r->verb;
+	kept->path = "";
+	kept->query = arena_strdup(a, r->query);
+	kept->is_resource = true;
+	kept->kind = r->kind;
+	kept->group = r->kind->group;
+	kept->version = r->kind->version;
+	kept->resource = r->kind->plural;
+	kept->subresource = "";
+	kept->ns = arena_strdup(a, r->ns);
+	kept->name = arena_strdup(a, r->name);
+	kept->accept = r->accept;
+	if (r->accept.as_version)
+		kept->accept.as_version = arena_strdup(a, r->accept.as_version);
+	return kept;
+}
+
 const char *request_header(const struct request *r, const char *name)
 {
-	return r->exchange ? http_header(&r->exchange->request.headers, name) : NULL;
+	return r->exchange ? http_header(&r->exchange->request->headers, name) : NULL;
 }
 
 const char *request_query(const struct request *r, const char *name)
@@ -58,7 +82,7 @@ const char *request_query(const struct request *r, const char *name)
 
 void request_set_header(struct request *r, const char *name, const char *value)
 {
-	http_header_add(&r->headers, name, value);
+	http_header_add(&r->told->headers, name, value);
 }
 
 void request_warn(struct request *r, const char *fmt, ...)
@@ -79,25 +103,25 @@ void request_warn(struct request *r, const char *fmt, ...)
 		strbuf_addc(&b, *p);
 	}
 	strbuf_addc(&b, '"');
-	for (size_t i = 0; i < r->n_warnings; i++)
-		if (str_is(strbuf_str(&b), r->warnings[i])) /* told once */
+	for (size_t i = 0; i < r->told->n_warnings; i++)
+		if (str_is(strbuf_str(&b), r->told->warnings[i])) /* told once */
 			return;
-	if (b.over || r->n_warnings == REQUEST_WARNINGS_MAX ||
-	    r->warning_bytes + b.len > REQUEST_WARNING_BYTES_MAX)
+	if (b.over || r->told->n_warnings == REQUEST_WARNINGS_MAX ||
+	    r->told->warning_bytes + b.len > REQUEST_WARNING_BYTES_MAX)
 		return;
-	r->warning_bytes += b.len;
-	r->warnings[r->n_warnings++] = arena_strndup(r->arena, b.buf, b.len);
+	r->told->warning_bytes += b.len;
+	r->told->warnings[r->told->n_warnings++] = arena_strndup(r->arena, b.buf, b.len);
 }
 
 static void headers_finish(struct request *r, const char *content_type)
 {
-	if (!http_header(&r->headers, "Content-Type"))
-		http_header_add(&r->headers, "Content-Type", content_type);
-	if (!http_header(&r->headers, "Cache-Control"))
-		http_header_add(&r->headers, "Cache-Control", "no-cache, private");
-	for (size_t i = 0; i < r->n_warnings; i++)
-		http_header_add(&r->headers, "Warning", r->warnings[i]);
-	r->n_warnings = 0;
+	if (!http_header(&r->told->headers, "Content-Type"))
+		http_header_add(&r->told->headers, "Content-Type", content_type);
+	if (!http_header(&r->told->headers, "Cache-Control"))
+		http_header_add(&r->told->headers, "Cache-Control", "no-cache, private");
+	for (size_t i = 0; i < r->told->n_warnings; i++)
+		http_header_add(&r->told->headers, "Warning", r->told->warnings[i]);
+	r->told->n_warnings = 0;
 }
 
 /* An answer that waits for the commit. Lives on the heap: the client may go first. */
@@ -133,7 +157,8 @@ static void parked_done(void *arg, const struct error *err)
 		if (err)
 			reply_unavailable(r, err);
 		else
-			exchange_reply(r->exchange, p->status, &r->headers, text_str(p->body));
+			exchange_reply(r->exchange, p->status, &r->told->headers,
+				       text_str(p->body));
 	}
 	text_unref(p->body);
 	xfree(p);
@@ -162,7 +187,7 @@ void request_reply(struct request *r, int status, const char *content_type, stru
 	count(r, status);
 	if (!store_batch_is_open(r->server->store)) {
 		r->exchange->on_close = NULL;
-		exchange_reply(r->exchange, status, &r->headers, body);
+		exchange_reply(r->exchange, status, &r->told->headers, body);
 		return;
 	}
 	struct parked *p = xcalloc(1, sizeof(*p));
@@ -178,7 +203,7 @@ void request_begin(struct request *r, int status, const char *content_type)
 {
 	headers_finish(r, content_type);
 	count(r, status);
-	exchange_begin(r->exchange, status, &r->headers);
+	exchange_begin(r->exchange, status, &r->told->headers);
 }
 
 static void print_failure(struct request *r, const struct error *err, struct strbuf *b)
@@ -259,6 +284,7 @@ struct request *request_internal(struct apiserver *s, struct arena *a, const cha
 	struct request *r = ARENA_NEW(a, struct request);
 	r->server = s;
 	r->arena = a;
+	r->told = ARENA_NEW(a, struct request_told);
 	r->verb = "update";
 	r->path = r->query = r->subresource = "";
 	r->query = arena_fmt(a, "fieldManager=%s", manager);

@@ -71,6 +71,13 @@ struct status_cause {
 #define REQUEST_WARNINGS_MAX      32
 #define REQUEST_WARNING_BYTES_MAX 4096
 
+/* What the head of the answer tells. */
+struct request_told {
+	struct http_headers headers;
+	const char *warnings[REQUEST_WARNINGS_MAX];
+	size_t n_warnings, warning_bytes;
+};
+
 /* What a request draws for itself, the same when it is handled again (waiting.h). */
 struct request_fixed {
 	int64_t now_ns;        /* 0: the time is as it is */
@@ -105,10 +112,8 @@ struct request {
 	bool by_admin; /* who really asks is an administrator */
 	struct accept accept;
 
-	struct http_headers headers; /* of the answer */
+	struct request_told *told; /* NULL of one that is never answered */
 	struct failure failure;
-	const char *warnings[REQUEST_WARNINGS_MAX];
-	size_t n_warnings, warning_bytes;
 	struct obj *annotations; /* for the entry of the audit log; of the arena; NULL: none */
 	struct request_fixed fixed;
 	struct waiting *waiting; /* NULL: no webhook was asked */
@@ -117,6 +122,9 @@ struct request {
 
 /* The same request, as it came in, for whoever handles it once more; lives in a. */
 struct request *request_again(const struct request *old, struct arena *a);
+
+/* What an answer that goes on for hours needs of its request, in a: the kind, where it looks and how it is asked to show it. */
+struct request *request_kept(const struct request *r, struct arena *a);
 
 struct kinds *request_kinds(const struct request *r);
 /* After a turn of the loop, in which its definition may have changed: its kind as it is now; false: it is

@@ -121,7 +121,7 @@ static char *lower(struct arena *a, const char *s)
 
 int route_parse(struct request *r, struct error *err)
 {
-	const struct http_request *h = &r->exchange->request;
+	const struct http_request *h = r->exchange->request;
 	struct segments s = {.n = 0};
 	struct place place = {false, false};
 	r->group = r->version = r->resource = r->subresource = r->ns = r->name = "";

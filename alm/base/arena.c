@@ -27,13 +27,19 @@ struct deferred {
 struct arena {
 	struct block *blocks;
 	struct deferred *deferred;
-	size_t limit, bytes;
+	size_t limit, bytes, first;
 };
 
 struct arena *arena_new(size_t limit)
 {
+	return arena_sized(limit, BLOCK_BYTES_MIN);
+}
+
+struct arena *arena_sized(size_t limit, size_t first)
+{
 	struct arena *a = xcalloc(1, sizeof(*a));
 	a->limit = limit;
+	a->first = first;
 	return a;
 }
 
@@ -55,7 +61,7 @@ static struct block *add_block(struct arena *a, size_t n)
 {
 	if (n > SIZE_MAX / 2 || (a->limit && (n + a->bytes) / 4 > a->limit))
 		abort();
-	size_t size = a->blocks ? a->blocks->size * 2 : BLOCK_BYTES_MIN;
+	size_t size = a->blocks ? a->blocks->size * 2 : a->first;
 	if (size > BLOCK_BYTES_MAX)
 		size = BLOCK_BYTES_MAX;
 	if (size < n)

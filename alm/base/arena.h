@@ -21,6 +21,8 @@
 struct arena;
 
 struct arena *arena_new(size_t limit);
+/* One that lives long and will hold little: its first block has so many bytes, instead of 4 KiB. */
+struct arena *arena_sized(size_t limit, size_t first);
 void arena_free(struct arena *a); /* runs the deferred calls, last first; NULL is fine */
 DEFINE_FREEP(arena)
 

@@ -408,7 +408,7 @@ static void ask_who(struct delegated_ask *q)
 {
 	static const struct resource reviews = {"authentication.k8s.io", "v1", "tokenreviews",
 						"TokenReview", false};
-	struct str token = bearer(&q->x->request);
+	struct str token = bearer(q->x->request);
 	if (!token.len || token.len > DELEGATED_TOKEN_BYTES_MAX) {
 		(void)error_set(&q->err, E_UNAUTHORIZED, "Unauthorized");
 		loop_post(q->d->loop, &q->task);
@@ -428,7 +428,7 @@ struct delegated_ask *delegated_ask(struct delegated *d, const struct exchange *
 	*q = (struct delegated_ask){
 		.d = d, .x = x, .at = at, .version = version, .done = done, .arg = arg};
 	q->task = (struct task){.fn = end_now, .arg = q};
-	q->user = proxy_user(&d->trust, &x->request, x->arena);
+	q->user = proxy_user(&d->trust, x->request, x->arena);
 	if (q->user)
 		ask_may(q);
 	else

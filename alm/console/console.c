@@ -56,7 +56,7 @@ static void reply(struct exchange *x, int status, const char *type, const char *
 
 bool console_handle(struct exchange *x)
 {
-	const char *path = x->request.path, *method = x->request.method;
+	const char *path = x->request->path, *method = x->request->method;
 	if (!cstr_has_prefix(path, CONSOLE_PATH))
 		return false;
 	const char *rest = path + strlen(CONSOLE_PATH);

@@ -37,7 +37,7 @@ static void reply_ready(const struct metrics_server *s, struct exchange *x)
 static bool answer(void *arg, struct exchange *x, struct server_client *ret UNUSED)
 {
 	const struct metrics_server *s = arg;
-	const char *path = x->request.path;
+	const char *path = x->request->path;
 	CLEANUP(strbuf_release) struct strbuf body = STRBUF_INIT(METRICS_BYTES_MAX);
 	if (!strcmp(path, "/healthz")) {
 		reply(x, 200, "text/plain", STR("ok"));

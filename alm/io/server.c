@@ -33,6 +33,16 @@ enum quota_verdict exchange_charge(struct exchange *x, enum quota_what what, siz
 	return x->ops->charge ? x->ops->charge(x, what, n) : QUOTA_OK;
 }
 
+bool exchange_keeps(const struct exchange *x)
+{
+	return x->ops->keep != NULL;
+}
+
+void exchange_keep(struct exchange *x, struct arena *a)
+{
+	x->ops->keep(x, a);
+}
+
 void exchange_discharge(struct exchange *x, enum quota_what what)
 {
 	if (x->ops->discharge)

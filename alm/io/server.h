@@ -64,11 +64,12 @@ struct exchange_ops {
 	/* NULL: there is room for everything. */
 	enum quota_verdict (*charge)(struct exchange *x, enum quota_what what, size_t n);
 	void (*discharge)(struct exchange *x, enum quota_what what); /* with charge */
+	void (*keep)(struct exchange *x, struct arena *a); /* NULL: the memory stays as it is */
 };
 
 struct exchange {
 	const struct exchange_ops *ops;
-	struct http_request request;
+	struct http_request *request; /* of the arena */
 	struct arena *arena; /* lives as long as the exchange; handlers may allocate from it */
 	void *admitted;      /* of the handler: what admit found out, or NULL */
 	void (*on_close)(void *arg);
@@ -90,6 +91,10 @@ void exchange_cut(struct exchange *x);
 enum quota_verdict exchange_charge(struct exchange *x, enum quota_what what, size_t n);
 /* Gives back, before the exchange is over, all that was charged of this. */
 void exchange_discharge(struct exchange *x, enum quota_what what);
+/* Of a stream that may be silent for hours: a, which is given away, takes the place of the arena, and what stood there goes at the end
+ * of the turn; x->request is NULL then. Where exchange_keeps() is false that is not done, and not to be called. */
+bool exchange_keeps(const struct exchange *x);
+void exchange_keep(struct exchange *x, struct arena *a);
 
 typedef void (*server_handler)(void *arg, struct exchange *x);
 

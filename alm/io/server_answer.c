@@ -133,7 +133,7 @@ static void give_body_up(struct conn *c)
 /* A token was tried that is none, and not for the first time. */
 static bool is_one_too_many(struct conn *c, int status)
 {
-	return status == 401 && http_header(&c->exchange.request.headers, "Authorization") &&
+	return status == 401 && http_header(&c->exchange.request->headers, "Authorization") &&
 	       !peer_may_fail(c->peer, loop_mono(c->server->loop));
 }
 
@@ -225,6 +225,25 @@ static void on_discharge(struct exchange *x, enum quota_what what)
 	conn_discharge(conn_of(x), what);
 }
 
+static void free_arena(void *arg)
+{
+	arena_free(arg);
+}
+
+/* Whoever called still holds what is in the arena. */
+static void on_keep(struct exchange *x, struct arena *a)
+{
+	struct conn *c = conn_of(x);
+	assert(c->streaming);
+	if (c->spent)
+		arena_defer(x->arena, free_arena, c->spent);
+	c->spent = x->arena;
+	x->arena = a;
+	x->request = NULL;
+	x->admitted = NULL;
+	conn_settle_later(c);
+}
+
 const struct exchange_ops server_exchange_ops = {
 	.reply = on_reply,
 	.begin = on_begin,
@@ -233,6 +252,7 @@ const struct exchange_ops server_exchange_ops = {
 	.cut = on_cut,
 	.charge = on_charge,
 	.discharge = on_discharge,
+	.keep = on_keep,
 };
 
 void conn_refuse(struct conn *c, const struct error *err)

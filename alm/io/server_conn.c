@@ -72,7 +72,7 @@ static bool throw_away(struct conn *c)
 static void call_handler(struct conn *c)
 {
 	c->state = CONN_BUSY;
-	c->exchange.request.body = strbuf_str(&c->body);
+	c->exchange.request->body = strbuf_str(&c->body);
 	c->sent_seen = c->sent;
 	conn_wait_at_most(c, c->server->idle_ns);
 	c->server->handler(c->server->arg, &c->exchange);
@@ -117,7 +117,8 @@ static int begin_request(struct conn *c, struct str text, struct error *err)
 	int r = http_head_parse(text, c->exchange.arena, &head, err);
 	if (r < 0)
 		return r;
-	c->exchange.request = (struct http_request){
+	c->exchange.request = ARENA_NEW(c->exchange.arena, struct http_request);
+	*c->exchange.request = (struct http_request){
 		.method = head.method,
 		.path = head.path,
 		.query = head.query,
@@ -345,6 +346,7 @@ static void next_request(struct conn *c)
 static void settle(void *arg)
 {
 	struct conn *c = arg;
+	arena_free(STEAL(c->spent));
 	if (c->state == CONN_GONE || (c->state == CONN_BUSY && c->eof)) {
 		conn_free(c);
 	} else if (c->state == CONN_ANSWERED) {

@@ -33,6 +33,7 @@ void conn_discharge(struct conn *c, enum quota_what what)
 
 void conn_release_exchange(struct conn *c)
 {
+	arena_free(STEAL(c->spent));
 	arena_free(c->exchange.arena);
 	c->exchange = (struct exchange){.ops = c->exchange.ops};
 	if (c->body.cap > BODY_KEEP_BYTES_MAX)

@@ -37,6 +37,7 @@ enum conn_state {
 
 struct conn {
 	struct exchange exchange; /* first: the ops get it back */
+	struct arena *spent;      /* of the exchange, until the task; or NULL */
 	struct server *server;
 	TAILQ_ENTRY(conn) link; /* of server.anonymous or server.known */
 	struct bufferevent *bev;

@@ -86,8 +86,8 @@ static void on_deadline(void *arg)
 {
 	struct call *c = arg;
 	struct error err = ERROR_INIT;
-	error_set(&err, E_TIMEOUT, "%s %s: no answer in time", c->exchange.request.method,
-		  c->exchange.request.path);
+	error_set(&err, E_TIMEOUT, "%s %s: no answer in time", c->exchange.request->method,
+		  c->exchange.request->path);
 	fail(c, &err);
 }
 
@@ -98,7 +98,7 @@ static void deliver_data(struct call *c)
 	c->body_bytes += chunk.len;
 	if (c->body_max && c->body_bytes > c->body_max)
 		error_set(&c->failed, E_LIMIT, "%s %s: answer is larger than %zu bytes",
-			  c->exchange.request.method, c->exchange.request.path, c->body_max);
+			  c->exchange.request->method, c->exchange.request->path, c->body_max);
 	else
 		c->events.data(c->arg, strbuf_str(&chunk));
 	strbuf_release(&chunk);
@@ -170,7 +170,7 @@ static size_t on_write(struct exchange *x, struct str chunk)
 	strbuf_addstr(&c->out, chunk);
 	if (c->out.over)
 		error_set(&c->failed, E_LIMIT, "%s %s: %zu bytes wait to be read",
-			  x->request.method, x->request.path, c->out.len);
+			  x->request->method, x->request->path, c->out.len);
 	changed(c);
 	return c->out.len;
 }
@@ -190,8 +190,8 @@ static void on_reply(struct exchange *x, int status, const struct http_headers *
 static void on_cut(struct exchange *x)
 {
 	struct call *c = call_of(x);
-	error_set(&c->failed, E_IO, "%s %s: the connection was closed", x->request.method,
-		  x->request.path);
+	error_set(&c->failed, E_IO, "%s %s: the connection was closed", x->request->method,
+		  x->request->path);
 	closed(c);
 }
 
@@ -213,7 +213,7 @@ static void start(void *arg)
 static void copy_request(struct call *c, const struct transport_request *r, const char *token)
 {
 	struct arena *a = c->exchange.arena;
-	struct http_request *q = &c->exchange.request;
+	struct http_request *q = c->exchange.request = ARENA_NEW(a, struct http_request);
 	struct str path, query;
 	if (!str_cut(str_of(r->target), '?', &path, &query))
 		query = STR("");

@@ -32,9 +32,9 @@ static void answer(struct exchange *x, int status, const char *type, const char 
 
 static bool admit(void *arg UNUSED, struct exchange *x, struct server_client *ret UNUSED)
 {
-	if (!cstr_eq(x->request.path, PATH))
+	if (!cstr_eq(x->request->path, PATH))
 		answer(x, 404, "text/plain", "404 page not found\n");
-	else if (!cstr_eq(x->request.method, "POST"))
+	else if (!cstr_eq(x->request->method, "POST"))
 		answer(x, 405, "text/plain", "POST is wanted\n");
 	else
 		return true;
@@ -45,9 +45,9 @@ static void handle(void *arg UNUSED, struct exchange *x)
 {
 	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *review = NULL, *verdict = NULL;
-	if (json_parse(x->request.body, &review, &err) < 0 ||
+	if (json_parse(x->request->body, &review, &err) < 0 ||
 	    approval_review(review, &verdict, &err) < 0) {
-		log_warn("a call of the webhook is no review", "peer", x->request.peer, "why",
+		log_warn("a call of the webhook is no review", "peer", x->request->peer, "why",
 			 err.msg);
 		answer(x, 400, "text/plain", arena_fmt(x->arena, "%s\n", err.msg));
 		return;

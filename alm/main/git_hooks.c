@@ -47,7 +47,7 @@ static void answer(struct exchange *x, int status, const char *text)
 
 static void refused(struct git_hooks *h, struct exchange *x, const char *why)
 {
-	log_warn("a hook of git is refused", "peer", x->request.peer, "why", why);
+	log_warn("a hook of git is refused", "peer", x->request->peer, "why", why);
 	count(h, "result=\"refused\"");
 }
 
@@ -107,10 +107,10 @@ static struct pending *begin(struct git_hooks *h, struct exchange *x)
 	p->x = x;
 	p->since_ns = loop_mono(h->loop);
 	p->refused = (struct timer){.fn = tell_refused, .arg = p};
-	p->hook = (struct git_hook){.body = x->request.body,
-				    .signature =
-					    http_header(&x->request.headers, "X-Hub-Signature-256"),
-				    .token = http_header(&x->request.headers, "X-Gitlab-Token")};
+	p->hook = (struct git_hook){
+		.body = x->request->body,
+		.signature = http_header(&x->request->headers, "X-Hub-Signature-256"),
+		.token = http_header(&x->request->headers, "X-Gitlab-Token")};
 	x->on_close = on_close;
 	x->on_close_arg = p;
 	TAILQ_INSERT_TAIL(&h->pending, p, link);
@@ -124,7 +124,7 @@ static void handle(void *arg, struct exchange *x)
 {
 	struct git_hooks *h = arg;
 	struct error err = ERROR_INIT;
-	if (x->request.body.len > GIT_HOOK_BYTES_MAX) {
+	if (x->request->body.len > GIT_HOOK_BYTES_MAX) {
 		refused(h, x, "its body is too large");
 		answer(x, 413, "at most 1 MiB\n");
 		return;
@@ -165,7 +165,7 @@ static bool is_too_long(const struct http_headers *headers)
 static bool admit(void *arg, struct exchange *x, struct server_client *ret UNUSED)
 {
 	struct git_hooks *h = arg;
-	const struct http_request *r = &x->request;
+	const struct http_request *r = x->request;
 	if (strcmp(r->path, PATH) != 0) {
 		answer(x, 404, "404 page not found\n");
 	} else if (strcmp(r->method, "POST") != 0) {

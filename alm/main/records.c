@@ -107,7 +107,7 @@ static bool is_health(const char *path)
 static bool admit(void *arg, struct exchange *x, struct server_client *ret)
 {
 	struct records *r = arg;
-	const char *path = x->request.path;
+	const char *path = x->request->path;
 	if (is_health(path)) {
 		apiserver_handle(r->api, x);
 		return false;
@@ -117,7 +117,7 @@ static bool admit(void *arg, struct exchange *x, struct server_client *ret)
 		answer_plain(x, 404, "404 page not found\n");
 		return false;
 	}
-	ret->user = delegated_proxied(r->delegated, &x->request, x->arena);
+	ret->user = delegated_proxied(r->delegated, x->request, x->arena);
 	return true;
 }
 

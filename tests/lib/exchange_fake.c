@@ -42,6 +42,7 @@ struct apifake {
 	size_t n;
 	struct http_headers extra; /* of the next request */
 	const char *trusted;
+	struct arena *spent; /* of exchanges that keep what another has */
 	bool full[N_QUOTAS];
 	bool next_is_lazy;
 };
@@ -139,8 +140,25 @@ static void fake_discharge(struct exchange *x, enum quota_what what)
 	CONTAINER_OF(x, struct fake_exchange, x)->answer.charged[what] = 0;
 }
 
-static const struct exchange_ops fake_ops = {fake_reply, fake_begin,  fake_write,    fake_end,
-					     fake_cut,   fake_charge, fake_discharge};
+static void free_arena(void *arg)
+{
+	arena_free(arg);
+}
+
+/* What stood in the old memory goes with the next turn: whoever touches it then is found. */
+static void fake_keep(struct exchange *x, struct arena *a)
+{
+	struct fake_exchange *e = CONTAINER_OF(x, struct fake_exchange, x);
+	assert(e->answer.status && !e->answer.ended);
+	arena_defer(e->arena, free_arena, e->fake->spent);
+	e->fake->spent = e->arena;
+	e->x.arena = e->arena = a;
+	e->x.request = NULL;
+	e->x.admitted = NULL;
+}
+
+static const struct exchange_ops fake_ops = {fake_reply, fake_begin,  fake_write,     fake_end,
+					     fake_cut,   fake_charge, fake_discharge, fake_keep};
 
 static void check(int r, const struct error *err)
 {
@@ -219,6 +237,7 @@ void apifake_free(struct apifake *f)
 			apifake_close(f, i);
 	db_close(f->db);
 	loop_release(&f->loop.loop);
+	arena_free(f->spent);
 	for (size_t i = 0; i < f->n; i++)
 		exchange_release(f->exchanges[i]);
 	xfree(f);
@@ -255,6 +274,7 @@ void apifake_run(struct apifake *f)
 		if (next > f->loop.now)
 			return;
 		loop_run_due(&f->loop.loop);
+		arena_free(STEAL(f->spent));
 	}
 	fprintf(stderr, "exchange_fake: the loop does not come to rest\n");
 	abort();
@@ -270,6 +290,7 @@ void apifake_advance(struct apifake *f, int64_t ns)
 		if (next > f->loop.now)
 			f->loop.now = next;
 		loop_run_due(&f->loop.loop);
+		arena_free(STEAL(f->spent));
 	}
 	f->loop.now = end;
 	apifake_run(f);
@@ -298,7 +319,7 @@ size_t apifake_send(struct apifake *f, const char *method, const char *target,
 	e->x.ops = &fake_ops;
 	e->x.arena = e->arena;
 	str_cut(str_of(target), '?', &path, &query);
-	struct http_request *r = &e->x.request;
+	struct http_request *r = e->x.request = ARENA_NEW(e->arena, struct http_request);
 	r->method = arena_strdup(e->arena, method);
 	r->path = arena_strndup(e->arena, path.ptr, path.len);
 	r->query = arena_strndup(e->arena, query.ptr ? query.ptr : "", query.len);
@@ -329,6 +350,11 @@ size_t apifake_send(struct apifake *f, const char *method, const char *target,
 size_t apifake_bytes(struct apifake *f, size_t n)
 {
 	return f->exchanges[n]->body.len;
+}
+
+size_t apifake_kept(struct apifake *f, size_t n)
+{
+	return arena_bytes(f->exchanges[n]->arena);
 }
 
 struct answer apifake_answer(struct apifake *f, size_t n)

@@ -53,6 +53,7 @@ struct answer apifake_do_type(struct apifake *f, const char *method, const char 
 size_t apifake_send(struct apifake *f, const char *method, const char *target,
 		    const char *content_type, const char *body);
 size_t apifake_bytes(struct apifake *f, size_t n); /* of the body, unparsed */
+size_t apifake_kept(struct apifake *f, size_t n);  /* what the exchange's memory holds */
 struct answer apifake_answer(struct apifake *f, size_t n);
 /* Frees the answers that are over; their numbers are used again. For long runs. */
 void apifake_forget(struct apifake *f);

@@ -55,7 +55,7 @@ static void refuse(struct exchange *x, int status)
 static void handle(void *arg, struct exchange *x)
 {
 	struct manager_fixture *f = arg;
-	const struct http_request *r = &x->request;
+	const struct http_request *r = x->request;
 	const char *as = http_header(&r->headers, "Impersonate-User");
 	strbuf_addf(&f->sent, "%s %s%s%s %s\n", r->method, r->path,
 		    r->query && *r->query ? "?" : "", r->query ? r->query : "", as ? as : "");

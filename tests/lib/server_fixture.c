@@ -70,7 +70,7 @@ static void list_start(struct fixture *f, struct exchange *x, const struct http_
 
 static void hold(struct fixture *f, struct exchange *x, const struct http_headers *h)
 {
-	const char *path = x->request.path;
+	const char *path = x->request->path;
 	x->on_close = on_close;
 	x->on_close_arg = f;
 	f->held = x;
@@ -88,7 +88,7 @@ void fixture_handle(void *arg, struct exchange *x)
 	f->n_requests++;
 	struct http_headers h = {0};
 	http_header_add(&h, "Content-Type", "text/plain");
-	const struct http_request *r = &x->request;
+	const struct http_request *r = x->request;
 	if (cstr_eq(r->path, "/echo")) {
 		const char *auth = http_header(&r->headers, "Authorization");
 		char *text = arena_fmt(x->arena, "%s %s?%s %.*s %s", r->method, r->path, r->query,
@@ -111,9 +111,9 @@ void fixture_handle(void *arg, struct exchange *x)
 bool fixture_admit(void *arg, struct exchange *x, struct server_client *ret)
 {
 	struct fixture *f = arg;
-	const char *token = http_header(&x->request.headers, "Authorization");
+	const char *token = http_header(&x->request->headers, "Authorization");
 	f->n_admitted++;
-	if (cstr_eq(x->request.path, "/public")) {
+	if (cstr_eq(x->request->path, "/public")) {
 		exchange_reply(x, 200, NULL, STR("for everybody"));
 		return false;
 	}

@@ -134,7 +134,7 @@ static void on_reply(struct exchange *x, int status, const struct http_headers *
 {
 	struct flight *f = flight_of(x);
 	struct call *c = listener(f);
-	const struct http_request *rq = &f->exchange.request;
+	const struct http_request *rq = f->exchange.request;
 	char text[16];
 	snprintf(text, sizeof(text), "%d", status);
 	f->net->stats.exists += f->faulty && status == 409 && strcmp(rq->method, "POST") == 0;
@@ -176,7 +176,7 @@ static void on_arrive(void *arg)
 {
 	struct flight *f = arg;
 	struct net *n = f->net;
-	const struct http_request *r = &f->exchange.request;
+	const struct http_request *r = f->exchange.request;
 	if (!n->handler || net_is_frozen(n)) {
 		if (f->call)
 			net_lose(f->call, REFUSED_NS, E_IO, "connection refused");
@@ -195,7 +195,7 @@ static void on_arrive(void *arg)
 static void copy_request(struct flight *f, const struct transport_request *r, const char *token)
 {
 	struct arena *a = f->exchange.arena;
-	struct http_request *q = &f->exchange.request;
+	struct http_request *q = f->exchange.request = ARENA_NEW(a, struct http_request);
 	struct str path, query;
 	if (!str_cut(str_of(r->target), '?', &path, &query))
 		query = STR("");

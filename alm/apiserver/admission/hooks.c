@@ -260,7 +260,9 @@ int hooks_delete(struct mutation *m, enum hook_stage stage, struct error *err)
 void hooks_ask_delete(struct mutation *m)
 {
 	struct request *r = m->r, scratch = *r; /* what it finds is said later */
+	struct request_told untold = *r->told;
 	struct error ignored = ERROR_INIT;
+	scratch.told = &untold;
 	m->r = &scratch;
 	if (hooks_delete(m, HOOKS_MUTATING, &ignored) == 0)
 		(void)hooks_delete(m, HOOKS_VALIDATING, &ignored);

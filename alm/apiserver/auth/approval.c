@@ -65,7 +65,7 @@ static void validate_phase(struct mutation *m, struct field_errors *e)
 static bool is_ours(const struct mutation *m)
 {
 	const struct exchange *x = m->r->exchange;
-	return !x || x->request.trusted_audit_id || !m->r->server->config.own_controllers;
+	return !x || x->request->trusted_audit_id || !m->r->server->config.own_controllers;
 }
 
 static void validate_status(struct mutation *m, struct field_errors *e)

@@ -149,7 +149,7 @@ static void add_authenticated(struct user_info *u, struct arena *arena)
 
 int auth_impersonate(struct auth *a, struct request *r, struct error *err)
 {
-	const struct http_headers *h = &r->exchange->request.headers;
+	const struct http_headers *h = &r->exchange->request->headers;
 	const char *name = request_header(r, "Impersonate-User");
 	bool parts = false, groups = false;
 	for (size_t i = 0; i < h->n; i++) {

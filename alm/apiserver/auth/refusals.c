@@ -151,10 +151,10 @@ static bool counts(const struct refusals *l, const struct request *r, const stru
 		!cstr_eq(r->verb, "get") && !cstr_eq(r->verb, "list") && !cstr_eq(r->verb, "watch");
 	/* A deletion that has a body is a trial if that says so, which nobody has read yet. */
 	bool trial = request_query(r, "dryRun") &&
-		     !(r->exchange->request.body.len && cstr_has_prefix(r->verb, "delete"));
+		     !(r->exchange->request->body.len && cstr_has_prefix(r->verb, "delete"));
 	/* The executor of this process writes the entries of its own outcomes. */
 	return refused && write && l->server->audit && r->kind && !trial &&
-	       !r->exchange->request.trusted_audit_id;
+	       !r->exchange->request->trusted_audit_id;
 }
 
 /* The answer changes nothing, with or without its entry. */

@@ -322,8 +322,8 @@ bool api_docs_handle(struct api_docs *d, struct request *r)
 	const char *s[SEGMENTS_MAX];
 	bool openapi = cstr_has_prefix(r->path, "/openapi/");
 	size_t n = split(r, s);
-	if (!cstr_eq(r->exchange->request.method, "GET") &&
-	    !cstr_eq(r->exchange->request.method, "HEAD"))
+	if (!cstr_eq(r->exchange->request->method, "GET") &&
+	    !cstr_eq(r->exchange->request->method, "HEAD"))
 		return false;
 	if (openapi)
 		return handle_openapi(d, r, s, n);

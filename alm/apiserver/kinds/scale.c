@@ -19,7 +19,7 @@ static int read_scale(struct request *r, struct mutation *m, struct obj **ret, s
 	enum patch_type type;
 	if (cstr_eq(r->verb, "update")) {
 		if (negotiate_body(NULL, request_header(r, "Content-Type"),
-				   r->exchange->request.body, r->arena, &body, &inner) < 0)
+				   r->exchange->request->body, r->arena, &body, &inner) < 0)
 			return fail_code(r, inner.code, err, "%s", inner.msg);
 		*ret = body.value;
 		return 0;

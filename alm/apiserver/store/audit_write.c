@@ -68,8 +68,8 @@ static struct obj *who_of(const struct request *r)
 	if (!r->exchange)
 		return who;
 	const char *agent = request_header(r, "User-Agent");
-	if (r->exchange->request.peer && *r->exchange->request.peer)
-		obj_set_str(who, "address", r->exchange->request.peer);
+	if (r->exchange->request->peer && *r->exchange->request->peer)
+		obj_set_str(who, "address", r->exchange->request->peer);
 	if (agent) {
 		struct str via, rest;
 		str_cut(str_of(agent), ' ', &via, &rest);
@@ -175,7 +175,7 @@ void audit_write_rows(const struct audit_write *w, struct audit_write_parts *ret
 	*ret = (struct audit_write_parts){0};
 	if (!log || (w->kind->flags & (KIND_NO_AUDIT | KIND_VIRTUAL)))
 		return;
-	const char *trusted = r->exchange ? r->exchange->request.trusted_audit_id : NULL;
+	const char *trusted = r->exchange ? r->exchange->request->trusted_audit_id : NULL;
 	const char *id = own_id(log, trusted);
 	struct error ignored;
 	int64_t seq = 0;
@@ -205,7 +205,7 @@ const struct audit_row *audit_write_unchanged(const struct audit_write *w)
 	int64_t seq = 0;
 	if (!log || !r->exchange || (w->kind->flags & (KIND_NO_AUDIT | KIND_VIRTUAL)))
 		return NULL;
-	const char *trusted = r->exchange->request.trusted_audit_id;
+	const char *trusted = r->exchange->request->trusted_audit_id;
 	const char *id = own_id(log, trusted);
 	/* A status of ALM's own has its entry; a request that came twice, too. */
 	if (trusted &&

@@ -220,6 +220,8 @@ static void catch_up(struct watcher *w)
 		return;
 	}
 	w->behind = more;
+	if (!more)
+		watcher_rest(w);
 	struct exchange *x = w->request->exchange;
 	x->on_writable = more ? on_writable : NULL;
 	x->on_writable_arg = w;
@@ -297,10 +299,12 @@ static void free_arena(void *arg)
 static int convert_first(struct watcher *w, struct error *err)
 {
 	struct request *r = w->request, scratch = *r;
+	struct request_told untold = *r->told;
 	struct list_options l = w->options;
 	struct listing first;
 	struct arena *a = arena_new(FIRST_BYTES_MAX);
 	scratch.arena = a;
+	scratch.told = &untold;
 	as_first(&l);
 	int rc = list_candidates(&scratch, &l, &first, err);
 	r->waiting = scratch.waiting;
@@ -367,9 +371,7 @@ int hub_watch(struct hub *h, struct request *r, struct error *err)
 				 "too many watches of this user, please try again later");
 	struct watcher *w = xcalloc(1, sizeof(*w));
 	w->hub = h;
-	w->request = r;
-	w->options = l;
-	w->exact_name = field_selector_exact(l.fields, "metadata.name");
+	watcher_take(w, r, &l);
 	w->resource = server_resource(h->server, r->kind);
 	w->next = w->resource->watchers;
 	w->resource->watchers = w;

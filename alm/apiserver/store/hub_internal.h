@@ -21,8 +21,9 @@ struct watcher {
 	/* What it begins with goes out as it is taken; changes wait in the store's window. */
 	bool behind, first_sent, first_marked;
 	struct listing first;
-	size_t next_item; /* of first */
-	bool waits;       /* for its turn */
+	size_t next_item;  /* of first */
+	size_t kept_bytes; /* beyond it, its request holds more than it needs */
+	bool waits;        /* for its turn */
 	TAILQ_ENTRY(watcher) link;
 };
 
@@ -56,6 +57,10 @@ struct hub {
 };
 
 /* --- hub_watcher.c --- */
+/* That is what it watches by, from here on. */
+void watcher_take(struct watcher *w, struct request *r, const struct list_options *l);
+/* It has been sent everything: what it will not need again of its request is given back. */
+void watcher_rest(struct watcher *w);
 void watcher_unlink(struct watcher *w);
 /* It is told nothing more, and goes; while h->publishing with hub_sweep(). */
 void watcher_drop(struct watcher *w);

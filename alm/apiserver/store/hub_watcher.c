@@ -1,8 +1,46 @@
 /* hub_watcher: a watch that is there: what is sent to it, and its end; see hub.h. */
 #include "alm/apiserver/store/hub_internal.h"
 
+#include <assert.h>
+
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/status.h"
+
+void watcher_take(struct watcher *w, struct request *r, const struct list_options *l)
+{
+	w->request = r;
+	w->options = *l;
+	w->exact_name = field_selector_exact(l->fields, "metadata.name");
+}
+
+/* The query is read once more, as selectors point into the old memory. A revision that has been reached since is kept. */
+static struct request *kept(const struct watcher *w, struct arena *a, struct list_options *ret)
+{
+	struct error err = ERROR_INIT;
+	struct request *r = request_kept(w->request, a);
+	if (options_list(r, ret, &err) < 0)
+		return NULL; /* it was right before */
+	ret->rv_stated = w->options.rv_stated;
+	ret->rv = w->options.rv;
+	return r;
+}
+
+void watcher_rest(struct watcher *w)
+{
+	struct exchange *x = w->request->exchange;
+	struct list_options l;
+	if (!exchange_keeps(x) || arena_bytes(x->arena) <= w->kept_bytes)
+		return;
+	CLEANUP(arena_freep) struct arena *tried = arena_new(ARENA_REQUEST_BYTES_MAX);
+	if (!kept(w, tried, &l))
+		return;
+	struct arena *a = arena_sized(ARENA_REQUEST_BYTES_MAX, arena_bytes(tried));
+	struct request *r = kept(w, a, &l);
+	assert(r);
+	watcher_take(w, r, &l);
+	exchange_keep(x, a);
+	w->kept_bytes = 2 * arena_bytes(a);
+}
 
 void watcher_unlink(struct watcher *w)
 {

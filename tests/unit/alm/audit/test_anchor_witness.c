@@ -57,10 +57,10 @@ static void gone(void *arg)
 static void handle(void *arg, struct exchange *x)
 {
 	struct fixture *f = arg;
-	struct str rest = x->request.body, line = STR_NONE;
+	struct str rest = x->request->body, line = STR_NONE;
 	int i = f->n_requests++;
 	assert_true(i < (int)ARRAY_LEN(f->old));
-	assert_true(str_has_suffix(str_of(x->request.path), STR("/add-checkpoint")));
+	assert_true(str_has_suffix(str_of(x->request->path), STR("/add-checkpoint")));
 	assert_true(str_next_line(&rest, &line));
 	assert_true(str_has_prefix(line, STR("old ")));
 	assert_true(str_parse_i64(str_skip(line, 4), &f->old[i]));

@@ -56,9 +56,10 @@ static int setup(void **state)
 	f->client = client_new(f->loop, transport_fake_transport(f->fake));
 	f->d = delegated_new(f->client);
 	f->arena = arena_new((size_t)1 << 20);
-	f->x = (struct exchange){
-		.arena = f->arena,
-		.request = {.method = "GET", .path = "/", .query = "", .peer = ""}};
+	f->x = (struct exchange){.arena = f->arena,
+				 .request = ARENA_NEW(f->arena, struct http_request)};
+	*f->x.request =
+		(struct http_request){.method = "GET", .path = "/", .query = "", .peer = ""};
 	f->at = (struct rbac_attributes){.verb = "list",
 					 .is_resource = true,
 					 .group = "g",
@@ -86,7 +87,7 @@ static int teardown(void **state)
 
 static void header(struct fixture *f, const char *name, const char *value)
 {
-	assert_true(http_header_add(&f->x.request.headers, name, value));
+	assert_true(http_header_add(&f->x.request->headers, name, value));
 }
 
 /* The code of the answer to what stands in f->x. */
@@ -117,7 +118,7 @@ static char *user_of(struct fixture *f, const char *configmap)
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
 	assert_ok(json_parse(str_of(configmap), &o, &err), &err);
 	struct proxy_trust t = proxy_trust_read(o, f->arena);
-	CLEANUP(obj_unrefp) struct obj *user = proxy_user(&t, &f->x.request, f->arena);
+	CLEANUP(obj_unrefp) struct obj *user = proxy_user(&t, f->x.request, f->arena);
 	if (!user)
 		return NULL;
 	json_print(user, &b);
@@ -127,7 +128,7 @@ static char *user_of(struct fixture *f, const char *configmap)
 static void test_delegated__headers_name_a_user(void **state)
 {
 	struct fixture *f = *state;
-	f->x.request.client_name = "front";
+	f->x.request->client_name = "front";
 	header(f, "x-remote-user", "jane");
 	header(f, "X-Remote-Uid", "u-1");
 	header(f, "X-Remote-Group", "a");
@@ -145,7 +146,7 @@ static void test_delegated__headers_name_a_user(void **state)
 static void test_delegated__nobody_stays_nobody(void **state)
 {
 	struct fixture *f = *state;
-	f->x.request.client_name = "front";
+	f->x.request->client_name = "front";
 	header(f, "X-Remote-User", "system:anonymous");
 	header(f, "X-Remote-Group", "system:unauthenticated");
 	assert_string_equal(
@@ -162,7 +163,7 @@ static void test_delegated__headers_are_not_believed(void **state)
 #define NAMES "\"requestheader-allowed-names\":"
 	header(f, "X-Remote-User", "jane");
 	assert_null(user_of(f, TRUST)); /* without a certificate */
-	f->x.request.client_name = "another";
+	f->x.request->client_name = "another";
 	assert_null(user_of(f, TRUST));
 	assert_null(user_of(f, "{\"data\":{" CA "," USER "," NAMES "\"junk\"}}"));
 	assert_null(user_of(f, "{\"data\":{" CA "," USER "," NAMES "\"[1]\"}}"));
@@ -172,7 +173,7 @@ static void test_delegated__headers_are_not_believed(void **state)
 	assert_null(user_of(f, "{}"));
 	assert_non_null(user_of(f, "{\"data\":{" CA "," USER "," NAMES "\"[]\"}}"));
 	assert_non_null(user_of(f, "{\"data\":{" CA "," USER "}}")); /* all of the CA's */
-	f->x.request.headers.n = 0;
+	f->x.request->headers.n = 0;
 	header(f, "X-Remote-User", "");
 	assert_null(user_of(f, "{\"data\":{" CA "," USER "}}"));
 }
@@ -183,7 +184,7 @@ static void test_delegated__what_a_user_may_is_a_review(void **state)
 {
 	struct fixture *f = *state;
 	trust(f);
-	f->x.request.client_name = "front";
+	f->x.request->client_name = "front";
 	header(f, "X-Remote-User", "jane");
 	f->at.name = "one";
 	fake_answer(f->fake, "POST", SAR "*", 201, "{\"status\":{\"allowed\":true}}");
@@ -215,7 +216,7 @@ static void test_delegated__a_token_is_reviewed(void **state)
 	assert_int_equal(ask(f), E_UNAUTHORIZED);
 	header(f, "Authorization", "Basic abc");
 	assert_int_equal(ask(f), E_UNAUTHORIZED);
-	f->x.request.headers.n = 0;
+	f->x.request->headers.n = 0;
 	header(f, "X-Remote-User", "root"); /* of whom nobody asks */
 	header(f, "Authorization", "bearer  t1 ");
 	assert_int_equal(fake_count(f->fake), 0);
@@ -267,14 +268,14 @@ static void test_delegated__the_ca_is_read_again(void **state)
 		    "{\"data\":{\"requestheader-client-ca-file\":\"junk\"}}");
 	loop_fake_run(f->loop, DELEGATED_READ_NS);
 	assert_int_equal(f->n_trust, 2);
-	f->x.request.client_name = "front";
+	f->x.request->client_name = "front";
 	header(f, "X-Remote-User", "jane");
-	assert_string_equal(delegated_proxied(f->d, &f->x.request, f->arena), "jane");
+	assert_string_equal(delegated_proxied(f->d, f->x.request, f->arena), "jane");
 	f->trust_code = 0;
 	fake_answer(f->fake, "GET", CONFIG, 200, "{\"data\":{}}");
 	loop_fake_run(f->loop, DELEGATED_READ_AGAIN_NS);
 	assert_string_equal(f->ca, "none");
-	assert_null(delegated_proxied(f->d, &f->x.request, f->arena));
+	assert_null(delegated_proxied(f->d, f->x.request, f->arena));
 }
 
 int main(void)

@@ -22,7 +22,8 @@ static void reply(struct exchange *x, int status, const struct http_headers *h, 
 static int answer(const char *method, const char *path)
 {
 	static const struct exchange_ops ops = {.reply = reply};
-	struct fake f = {.x = {.ops = &ops, .request = {.method = method, .path = path}}};
+	struct http_request request = {.method = method, .path = path};
+	struct fake f = {.x = {.ops = &ops, .request = &request}};
 	bool taken = console_handle(&f.x);
 	assert_int_equal(taken, f.status != 0);
 	if (f.status == 200)

@@ -36,9 +36,9 @@ static void handle(void *arg, struct exchange *x)
 		c->late = x;
 		return;
 	}
-	CLEANUP(xfreep) char *body = xstrndup(x->request.body.ptr, x->request.body.len);
+	CLEANUP(xfreep) char *body = xstrndup(x->request->body.ptr, x->request->body.len);
 	if (c->deaf)
-		(void)apifake_send(c->f->server, x->request.method, x->request.path,
+		(void)apifake_send(c->f->server, x->request->method, x->request->path,
 				   "application/json", body);
 	if (c->cut || c->deaf)
 		exchange_reply(x, 503, &h, STR("cut"));

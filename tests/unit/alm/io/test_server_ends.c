@@ -141,15 +141,50 @@ static void test_server_ends__answers_into_the_void(void **state)
 	}
 }
 
+static void count(void *arg)
+{
+	++*(int *)arg;
+}
+
+/* A stream that goes on in a smaller memory, twice in a turn: the former goes once, when whoever called has returned; the last one
+ * with the exchange; also of one whose client leaves in that turn. */
+static void test_server_ends__a_stream_keeps_what_it_says(void **state)
+{
+	struct fixture *f = *state;
+	listen_with(f, (struct server_config){0});
+	for (int leaves = 0; leaves < 2; leaves++) {
+		int fd = dial(f), gone[3] = {0};
+		say(fd, STR("GET /stream HTTP/1.1" CRLF "Host: x" CRLF CRLF));
+		hear(f, fd, CRLF CRLF);
+		struct exchange *x = f->held;
+		for (int i = 0; i < 3; i++) {
+			arena_defer(x->arena, count, &gone[i]);
+			if (i < 2)
+				exchange_keep(x, arena_sized((size_t)1 << 20, 64));
+			assert_int_equal(gone[0] + gone[1] + gone[2], 0);
+		}
+		assert_null(x->request);
+		if (!leaves) {
+			turn_for(f, 20 * NS_PER_MS);
+			assert_int_equal(gone[0] * 100 + gone[1] * 10 + gone[2], 110);
+			exchange_write(x, STR("late"));
+			hear(f, fd, "4" CRLF "late" CRLF);
+		}
+		(void)close(fd);
+		turn_for(f, 20 * NS_PER_MS);
+		assert_int_equal(gone[0] * 100 + gone[1] * 10 + gone[2], 111);
+		assert_int_equal(f->n_closed, leaves + 1);
+	}
+}
+
 int main(void)
 {
 #define TEST(name) \
 	cmocka_unit_test_setup_teardown(test_server_ends__##name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(what_follows_is_thrown_away),
-		TEST(a_slow_reader_stays),
-		TEST(a_head_has_no_body),
-		TEST(answers_into_the_void),
+		TEST(what_follows_is_thrown_away), TEST(a_slow_reader_stays),
+		TEST(a_head_has_no_body),          TEST(answers_into_the_void),
+		TEST(a_stream_keeps_what_it_says),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static void on_close(void *arg)
 static void handle(void *arg, struct exchange *x)
 {
 	struct fixture *f = arg;
-	const struct http_request *r = &x->request;
+	const struct http_request *r = x->request;
 	f->n_requests++;
 	const char *auth = http_header(&r->headers, "authorization");
 	char *text =

@@ -44,13 +44,13 @@ static void handle(void *arg, struct exchange *x)
 		"\"message\":\"too old\"}";
 	static const char denied[] = "{\"kind\":\"SelfSubjectAccessReview\",\"apiVersion\":"
 				     "\"authorization.k8s.io/v1\",\"status\":{\"allowed\":false}}";
-	bool list = strstr(x->request.query, "limit=") != NULL;
-	bool dry = strstr(x->request.query, "dryRun=All") != NULL;
+	bool list = strstr(x->request->query, "limit=") != NULL;
+	bool dry = strstr(x->request->query, "dryRun=All") != NULL;
 	bool asks =
-		strstr(x->request.path, "/selfsubjectaccessreviews") != NULL; /* stores nothing */
-	f->n_writes += strcmp(x->request.method, "GET") != 0 && !dry && !asks;
+		strstr(x->request->path, "/selfsubjectaccessreviews") != NULL; /* stores nothing */
+	f->n_writes += strcmp(x->request->method, "GET") != 0 && !dry && !asks;
 	f->n_lists += list;
-	if (f->dead && dry && !strcmp(x->request.method, "POST"))
+	if (f->dead && dry && !strcmp(x->request->method, "POST"))
 		return;
 	if (asks && ++f->n_asks == f->deny)
 		exchange_reply(x, 201, &(struct http_headers){.n = 0}, STR(denied));

@@ -36,7 +36,7 @@ struct fixture {
 static void handle(void *arg, struct exchange *x)
 {
 	struct fixture *f = arg;
-	bool write = strcmp(x->request.method, "GET") != 0;
+	bool write = strcmp(x->request->method, "GET") != 0;
 	f->n_writes += write;
 	f->was_cut |= write && f->n_writes == f->cut_at;
 	if (!f->was_cut || (f->n_writes == f->cut_at && write && !f->lost))

@@ -26,7 +26,7 @@ static void handle(void *arg, struct exchange *x)
 	struct fixture *f = arg;
 	struct obj *body = NULL;
 	struct error err = ERROR_INIT;
-	if (strstr(x->request.path, "/events") && json_parse(x->request.body, &body, &err) >= 0)
+	if (strstr(x->request->path, "/events") && json_parse(x->request->body, &body, &err) >= 0)
 		f->n_kept += cstr_eq(obj_str(body, "reason"), "DefinitionKept");
 	obj_unref(body);
 	apiserver_handle(apifake_server(f->server), x);

@@ -26,7 +26,7 @@ struct asked {
 static void handle(void *arg, struct exchange *x)
 {
 	struct asked *q = arg;
-	const struct http_request *r = &x->request;
+	const struct http_request *r = x->request;
 	const char *auth = http_header(&r->headers, "Authorization");
 	strbuf_addf(&q->seen, "%s %s?%s %s", r->method, r->path, r->query, auth ? auth : "-");
 	q->n_seen++;
