@@ -467,7 +467,8 @@ int mutation_mark(struct mutation *m, struct error *err)
 {
 	char now[CLOCK_TEXT_MAX];
 	bool first = !meta_is_deleting(m->before);
-	m->in_storage = m->stored;
+	if (converting_is_needed(m->kind))
+		m->in_storage = m->stored;
 	clock_format(request_now(m->r), CLOCK_SECONDS, now);
 	if (first) {
 		obj_set_path(m->after, "metadata.deletionTimestamp", obj_string(now));

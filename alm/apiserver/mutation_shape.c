@@ -437,6 +437,8 @@ int mutation_shape(struct mutation *m, struct error *err)
 int mutation_convert(struct mutation *m, struct error *err)
 {
 	struct obj *made = NULL;
+	if (!m->in_storage && !converting_is_needed(m->kind))
+		m->in_storage = convert_form(m->kind, m->after, m->r->arena);
 	if (m->in_storage || !m->r->exchange || !converting_is_needed(m->kind))
 		return 0;
 	if (converting_to_storage(m->r, m->after, &made, err) < 0)
@@ -467,7 +469,8 @@ static void take_form(struct obj *o, const struct obj *from)
 
 void mutation_to_storage(const struct mutation *m, struct obj *o)
 {
-	if (converting_is_needed(m->kind)) {
+	bool none = m->kind->flags & KIND_CUSTOM && !(m->kind->flags & KIND_STORAGE);
+	if (none || converting_is_needed(m->kind)) {
 		if (m->in_storage)
 			take_form(o, m->in_storage);
 		return;
