@@ -24,6 +24,7 @@
 #include "alm/apiserver/kinds/request_check.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/limits.h"
+#include "alm/apiserver/resizing.h"
 #include "alm/apiserver/status.h"
 #include "alm/base/hash.h"
 #include "alm/obj/condition.h"
@@ -253,7 +254,7 @@ static void check_anew(const struct mutation *m,
 	check_forgive(e, from, &was);
 }
 
-/* Subresources (binding, ephemeralcontainers) and the server's own writers change more of it. */
+/* Subresources and the server's own writers change more of it. */
 static void pod_validate(struct mutation *m, struct field_errors *e)
 {
 	static const char quality[] = "status.qosClass";
@@ -263,6 +264,7 @@ static void pod_validate(struct mutation *m, struct field_errors *e)
 	admit_notes_validate(m, e);
 	if (m->head && spec_changes(m) && !m->whole && !*m->r->subresource)
 		pod_kept(e, m->after, m->before);
+	resizing_validate(m, e);
 	if (m->is_status && was && !cstr_eq(was, obj_str(m->after, quality)))
 		tell_quality(e, quality, check_text(m->after, quality));
 }

@@ -35,7 +35,18 @@ static void default_plural(struct obj *o, const char *one, const char *many, con
 
 void admit_pod_default(struct mutation *m)
 {
-	default_plural(obj_get_mut(m->after, "status"), "podIP", "podIPs", "ip");
+	static const char *const lists[] = {"containerStatuses", "initContainerStatuses",
+					    "ephemeralContainerStatuses"};
+	static const char *const states[] = {"state", "lastState"};
+	struct obj *status = obj_get_mut(m->after, "status");
+	default_plural(status, "podIP", "podIPs", "ip");
+	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
+		for (size_t i = 0; i < obj_len(obj_get(status, lists[k])); i++) {
+			struct obj *c = obj_at_mut(obj_get_mut(status, lists[k]), i);
+			for (size_t n = 0; n < ARRAY_LEN(states); n++)
+				if (obj_type(c) == OBJ_MAP && !obj_is_set(obj_get(c, states[n])))
+					obj_set(c, states[n], obj_map());
+		}
 }
 
 void admit_node_default(struct mutation *m)

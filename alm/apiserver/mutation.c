@@ -20,6 +20,7 @@
 #include "alm/apiserver/kinds/warn.h"
 #include "alm/apiserver/limits.h"
 #include "alm/apiserver/object_meta.h"
+#include "alm/apiserver/resizing.h"
 #include "alm/apiserver/resource_quotas.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/store/audit_write.h"
@@ -303,7 +304,8 @@ int mutation_validate(struct mutation *m, struct error *err)
 int mutation_admission(struct mutation *m, struct error *err)
 {
 	if (limits_check(m, err) < 0 || priority_check(m, err) < 0 || class_check(m, err) < 0 ||
-	    policies_check(m, err) < 0 || hooks_validate(m, err) < 0 || quotas_check(m, err) < 0)
+	    resizing_check(m, err) < 0 || policies_check(m, err) < 0 ||
+	    hooks_validate(m, err) < 0 || quotas_check(m, err) < 0)
 		return -err->code;
 	return 0;
 }

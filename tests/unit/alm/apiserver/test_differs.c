@@ -66,6 +66,13 @@ static void test_differs__forms_of_a_definition(void **state)
 	replay("tests/golden/kube-api/forms.jsonl", 70, NULL);
 }
 
+/* Pods that are resized and bound, and components. */
+static void test_differs__of_pods(void **state)
+{
+	(void)state;
+	replay("tests/golden/kube-api/pods.jsonl", 130, NULL);
+}
+
 /* And what commands of kubectl showed (tests/fuzz/diff_kubectl.py). */
 static void test_differs__what_kubectl_showed(void **state)
 {
@@ -114,6 +121,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_differs__a_stricter_schema),
 		cmocka_unit_test(test_differs__forms_of_a_definition),
+		cmocka_unit_test(test_differs__of_pods),
 		cmocka_unit_test(test_differs__what_kubectl_showed),
 		cmocka_unit_test(test_differs__who_asks_for_a_certificate),
 		cmocka_unit_test(test_differs__answers_are_those_of_a_real_server),
