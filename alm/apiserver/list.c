@@ -307,8 +307,10 @@ static int choose(struct request *r, const struct list_options *l,
 	struct token token, *after = NULL;
 	struct items v = {NULL, 0, 0};
 	int64_t rv;
-	if (components_are(r->kind))
-		return components_select(r, l, ret, err);
+	if (components_are(r->kind)) {
+		components_select(r, l, ret);
+		return 0;
+	}
 	if (r->kind->flags & KIND_VIRTUAL)
 		return virtual_select(r->server->virtuals, r, l, ret, err);
 	if (l->continue_token) {

@@ -351,6 +351,8 @@ static int shape_builtin(struct mutation *m, struct error *err)
 		obj_set(m->after, "metadata", obj_map());
 	if (how != API_JSON_TEXT)
 		qsort(m->findings.items, m->findings.n, sizeof(*m->findings.items), by_text);
+	if (rc >= 0 && cstr_eq(m->kind->plural, "daemonsets"))
+		rc = object_meta_read_generation(m->after, err);
 	return rc;
 }
 

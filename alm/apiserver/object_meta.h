@@ -32,4 +32,7 @@ bool object_meta_spec_changed(const struct kind *k, const struct obj *before, co
 /* A fresh UUID. */
 void object_meta_uid(struct loop *l, char out[STORE_UID_TEXT]);
 
+/* A DaemonSet's annotation of old is a number, if it is there. */
+int object_meta_read_generation(const struct obj *o, struct error *err);
+
 #endif

@@ -51,10 +51,8 @@ int components_get(struct request *r, struct text **ret, struct error *err)
 	return 0;
 }
 
-int components_select(struct request *r, const struct list_options *l, struct listing *ret,
-		      struct error *err)
+void components_select(struct request *r, const struct list_options *l, struct listing *ret)
 {
-	(void)err;
 	const struct obj *o = store_status(r);
 	*ret = (struct listing){.rv = -1, .continue_token = "", .remaining = -1};
 	if (!l->selective || options_match(l, o)) {
@@ -62,5 +60,4 @@ int components_select(struct request *r, const struct list_options *l, struct li
 		ret->items[ret->n++] = (struct list_item){"", STORE, text_of(o)};
 	}
 	listing_keep(ret, r->arena);
-	return 0;
 }

@@ -8,7 +8,6 @@ bool components_are(const struct kind *k);
 /* One by its name, of the arena. E_NOTFOUND. */
 int components_get(struct request *r, struct text **ret, struct error *err);
 /* Those that the options select, whatever their limit and revision. */
-int components_select(struct request *r, const struct list_options *l, struct listing *ret,
-		      struct error *err);
+void components_select(struct request *r, const struct list_options *l, struct listing *ret);
 
 #endif

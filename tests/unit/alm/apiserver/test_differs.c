@@ -73,6 +73,13 @@ static void test_differs__of_pods(void **state)
 	replay("tests/golden/kube-api/pods.jsonl", 130, NULL);
 }
 
+/* What is rarely sent. */
+static void test_differs__small_things(void **state)
+{
+	(void)state;
+	replay("tests/golden/kube-api/small.jsonl", 35, NULL);
+}
+
 /* And what commands of kubectl showed (tests/fuzz/diff_kubectl.py). */
 static void test_differs__what_kubectl_showed(void **state)
 {
@@ -122,6 +129,7 @@ int main(void)
 		cmocka_unit_test(test_differs__a_stricter_schema),
 		cmocka_unit_test(test_differs__forms_of_a_definition),
 		cmocka_unit_test(test_differs__of_pods),
+		cmocka_unit_test(test_differs__small_things),
 		cmocka_unit_test(test_differs__what_kubectl_showed),
 		cmocka_unit_test(test_differs__who_asks_for_a_certificate),
 		cmocka_unit_test(test_differs__answers_are_those_of_a_real_server),

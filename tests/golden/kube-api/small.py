@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""small.py URL TOKEN >small.jsonl: what a real kube-apiserver makes of what clients rarely send.
+
+One line a request, in order (recorder.py); tests/unit/alm/apiserver/test_differs.c sends the same to ours. Recorded on 1.36."""
+import json
+
+import recorder
+from recorder import APPLY, JSON, MERGE, PATCH, ask
+
+SPACE = '/namespaces/default/'
+MAPS = '/api/v1' + SPACE + 'configmaps'
+
+
+def raw(method, path, text, kind=JSON, fields=()):
+    """What json.dumps() would not write."""
+    code, answer, warnings = recorder.send(method, path, text, kind)
+    row = {'method': method, 'path': path, 'body': text, 'type': kind, 'code': code, 'warnings': warnings}
+    if code >= 400:
+        row['message'] = answer['message']
+    row['fields'] = {k: recorder.member(answer, k) for k in fields}
+    print(json.dumps(row), flush=True)
+
+
+# Half a pair of surrogates, as JavaScript cuts texts.
+for text in (r'\ud83d\ude00', r'\ud83d', r'\ude00', r'\ud83dx', r'\ud83d\ud83d\ude00', r'\ude00\ud83d', r'\uD83D\n', r'\ud83d\u0041'):
+    raw('POST', MAPS + '?dryRun=All', '{"metadata":{"name":"a"},"data":{"k":"%s"}}' % text, fields=('data',))
+raw('POST', MAPS, r'{"metadata":{"name":"a"},"data":{"\ud83d":"1"}}')
+raw('POST', MAPS, '{"metadata":{"name":"a"}}')
+raw('PATCH', MAPS + '/a?dryRun=All', r'{"data":{"k":"\ud83d"}}', MERGE, ('data',))
+raw('PATCH', MAPS + '/a?dryRun=All', r'{"data":{"k":"\ud83d"}}', 'application/strategic-merge-patch+json', ('data',))
+raw('PATCH', MAPS + '/a?dryRun=All', r'[{"op":"add","path":"/data","value":{"k":"\ud83d"}}]', PATCH, ('data',))
+
+# A number of old, in an annotation.
+DAEMONS = '/apis/apps/v1' + SPACE + 'daemonsets'
+NOTE = 'deprecated.daemonset.template.generation'
+
+
+def daemon(name, generation):
+    return {'metadata': {'name': name, 'annotations': {NOTE: generation}}, 'spec': {'selector': {'matchLabels': {'a': 'b'}}, 'template': {
+        'metadata': {'labels': {'a': 'b'}}, 'spec': {'containers': [{'name': 'a', 'image': 'i'}]}}}}
+
+
+for text in ('x', '', ' 1', '1 ', '0x1', '1_0', '+', '-', '+7', '-7', '007', '9223372036854775807', '9223372036854775808', '-9223372036854775809', 'a"b'):
+    ask('POST', DAEMONS + '?dryRun=All', daemon('d', text), fields=('metadata.annotations',))
+ask('POST', DAEMONS, daemon('d', '1'))
+ask('PUT', DAEMONS + '/d', daemon('d', 'x'))
+
+# What a write of the status leaves alone is nobody's, and so nobody's to quarrel about.
+OWNERS = ('metadata.labels', 'metadata.ownerReferences', 'metadata.managedFields[0].fieldsV1', 'metadata.managedFields[1].fieldsV1')
+META = {'labels': {'l': 'm'}, 'annotations': {'n': 'o'}, 'ownerReferences': [{'apiVersion': 'v1', 'kind': 'Pod', 'name': 'p', 'uid': 'u'}]}
+DEPLOYMENTS = '/apis/apps/v1' + SPACE + 'deployments'
+template = daemon('d', '1')['spec']
+ask('POST', DEPLOYMENTS, {'metadata': {'name': 'kept'}, 'spec': dict(template)})
+for meta in ({'labels': {'l': 'm'}, 'annotations': {'n': 'o'}}, {'labels': {'l': 'm'}}):
+    ask('PATCH', DEPLOYMENTS + '/kept/status?fieldManager=x&force=true', {
+        'apiVersion': 'apps/v1', 'kind': 'Deployment', 'metadata': dict(meta, name='kept'), 'status': {'replicas': 1}}, APPLY, OWNERS)
+ask('PATCH', DEPLOYMENTS + '/kept?fieldManager=y', {'apiVersion': 'apps/v1', 'kind': 'Deployment', 'metadata': {'name': 'kept', 'labels': {'l': 'other'}}},
+    APPLY, ('metadata.labels',))
+ask('PATCH', DEPLOYMENTS + '/kept/status?fieldManager=x', {
+    'apiVersion': 'apps/v1', 'kind': 'Deployment', 'metadata': {'name': 'kept', 'labels': {'l': 'm'}}, 'status': {'replicas': 1}}, APPLY, OWNERS)
+ask('POST', '/api/v1' + SPACE + 'pods', {'metadata': {'name': 'owned'}, 'spec': template['template']['spec']})
+ask('PATCH', '/api/v1' + SPACE + 'pods/owned/status?fieldManager=x&force=true', {
+    'apiVersion': 'v1', 'kind': 'Pod', 'metadata': dict(META, name='owned')}, APPLY, OWNERS)
