@@ -102,21 +102,9 @@ static bool same(const struct obj *a, const struct obj *b)
 	return a && b && obj_equal(a, b);
 }
 
-/* A pair of keys without a certificate in it is stored, and told. */
-static void warn_of_tls(struct mutation *m)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
-	struct str text = obj_as_str(obj_path(m->after, "data['tls.crt']"));
-	if (!cstr_eq(obj_str(m->after, "type"), "kubernetes.io/tls") || !text.ptr)
-		return;
-	if (base64_decode(text, &b) && str_find(strbuf_str(&b), STR("-----BEGIN ")) < 0)
-		request_warn(m->r, "tls: failed to find any PEM data in certificate input");
-}
-
 static void secret_validate(struct mutation *m, struct field_errors *e)
 {
-	if (e->n == 0)
-		warn_of_tls(m);
+	admit_secret_validate(m, e);
 }
 
 static void service_late(struct mutation *m)

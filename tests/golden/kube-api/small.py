@@ -2,7 +2,10 @@
 """small.py URL TOKEN >small.jsonl: what a real kube-apiserver makes of what clients rarely send.
 
 One line a request, in order (recorder.py); tests/unit/alm/apiserver/test_differs.c sends the same to ours. Recorded on 1.36."""
+import base64
 import json
+import subprocess
+import tempfile
 
 import recorder
 from recorder import APPLY, JSON, MERGE, PATCH, ask
@@ -61,3 +64,50 @@ ask('PATCH', DEPLOYMENTS + '/kept/status?fieldManager=x', {
 ask('POST', '/api/v1' + SPACE + 'pods', {'metadata': {'name': 'owned'}, 'spec': template['template']['spec']})
 ask('PATCH', '/api/v1' + SPACE + 'pods/owned/status?fieldManager=x&force=true', {
     'apiVersion': 'v1', 'kind': 'Pod', 'metadata': dict(META, name='owned')}, APPLY, OWNERS)
+
+# Pairs of keys that are none are stored, and told.
+CURVE = ('ec', '-pkeyopt', 'ec_paramgen_curve:P-256')
+pem = {'': '', 'junk': 'hello\n'}
+
+
+def run(*args):
+    return subprocess.run(('openssl',) + args, check=True, capture_output=True, text=True).stdout
+
+
+def pair(name, *kind):
+    with tempfile.TemporaryDirectory() as at:
+        run('req', '-x509', '-newkey', *kind, '-nodes', '-subj', '/CN=a', '-days', '3650', '-keyout', at + '/k', '-out', at + '/c')
+        pem['c-' + name], pem['k-' + name] = open(at + '/c').read(), open(at + '/k').read()
+        if kind[0] != 'ed25519':
+            pem['t-' + name] = run('pkey', '-in', at + '/k', '-traditional')
+
+
+def mangled(text):
+    lines = text.split('\n')
+    return '\n'.join(lines[:1] + ['AAAA'] + lines[-2:])
+
+
+for args in (('rsa', 'rsa:2048'), ('other', 'rsa:2048'), ('ec', *CURVE), ('ec2', *CURVE), ('ed', 'ed25519')):
+    pair(*args)
+pem.update(cut=pem['c-rsa'][:300], noder=mangled(pem['k-rsa']), dh=run('genpkey', '-algorithm', 'x25519'),
+           pub='-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n', bad='-----BEGIN CERTIFICATE-----\n!!\n-----END CERTIFICATE-----\n')
+SECRETS = '/api/v1' + SPACE + 'secrets'
+
+
+def secret(certificate, key):
+    data = {k: base64.b64encode(''.join(pem[n] for n in v.split('+')).encode()).decode() for k, v in (('tls.crt', certificate), ('tls.key', key))}
+    return {'metadata': {'name': 't'}, 'type': 'kubernetes.io/tls', 'data': data}
+
+
+for c, k in (('c-rsa', 'k-rsa'), ('c-rsa', 't-rsa'), ('c-rsa', 'k-other'), ('c-rsa', 'k-ec'), ('c-ec', 'k-ec'), ('c-ec', 't-ec'), ('c-ec', 'k-ec2'),
+             ('c-ec', 'k-rsa'), ('c-ed', 'k-ed'), ('c-ed', 'k-ec'), ('c-rsa', 'k-ed'), ('cut', 'k-rsa'), ('junk', 'k-rsa'), ('c-rsa', 'junk'),
+             ('', ''), ('c-rsa', ''), ('', 'k-rsa'), ('k-rsa', 'c-rsa'), ('k-rsa', 'k-rsa'), ('c-rsa', 'c-rsa'), ('c-rsa', 'c-rsa+c-ec'), ('pub', 'k-rsa'),
+             ('pub+k-rsa', 'k-rsa'), ('c-rsa', 'pub'), ('c-rsa+c-ec', 'k-rsa'), ('c-ec+c-rsa', 'k-rsa'), ('c-rsa', 'k-rsa+k-ec'),
+             ('c-rsa', 'k-other+k-rsa'), ('junk+c-rsa', 'junk+pub+k-rsa'), ('k-rsa+c-rsa', 'c-rsa+k-rsa'), ('c-rsa', 'noder'), ('c-rsa', 'dh'),
+             ('bad+c-rsa', 'k-rsa'), ('bad', 'k-rsa')):
+    ask('POST', SECRETS + '?dryRun=All', secret(c, k))
+ask('POST', SECRETS, secret('c-rsa', 'k-rsa'))
+ask('PATCH', SECRETS + '/t?dryRun=All', {'data': secret('c-rsa', 'k-ec')['data']}, MERGE)
+ask('PATCH', SECRETS + '/t', {'data': secret('junk', 'k-ec')['data']}, MERGE)
+ask('PATCH', SECRETS + '/t', {'metadata': {'labels': {'a': 'b'}}}, MERGE)
+ask('POST', SECRETS + '?dryRun=All', dict(secret('c-rsa', 'k-ec'), type='Opaque'))
