@@ -8,6 +8,9 @@
 
 /* At metadata.labels. */
 void object_meta_check_labels(const struct obj *labels, struct field_errors *e);
+/* Owners, at path; had: those of before. */
+void object_meta_check_owners(const struct obj *list, const struct obj *had, const char *at,
+			      struct field_errors *e);
 /* Annotations, at path. */
 void object_meta_check_annotations(const struct obj *notes, const char *path,
 				   struct field_errors *e);

@@ -6,6 +6,7 @@ import base64
 import json
 import subprocess
 import tempfile
+import time
 
 import recorder
 from recorder import APPLY, JSON, MERGE, PATCH, ask
@@ -111,3 +112,24 @@ ask('PATCH', SECRETS + '/t?dryRun=All', {'data': secret('c-rsa', 'k-ec')['data']
 ask('PATCH', SECRETS + '/t', {'data': secret('junk', 'k-ec')['data']}, MERGE)
 ask('PATCH', SECRETS + '/t', {'metadata': {'labels': {'a': 'b'}}}, MERGE)
 ask('POST', SECRETS + '?dryRun=All', dict(secret('c-rsa', 'k-ec'), type='Opaque'))
+
+# Who owns what of an object in another one.
+ask('POST', recorder.CRD, {'apiVersion': 'apiextensions.k8s.io/v1', 'kind': 'CustomResourceDefinition', 'metadata': {'name': 'boxes.small.example.com'}, 'spec': {
+    'group': 'small.example.com', 'scope': 'Namespaced', 'names': {'plural': 'boxes', 'kind': 'Box'}, 'versions': [{
+        'name': 'v1', 'served': True, 'storage': True, 'schema': {'openAPIV3Schema': {'type': 'object', 'properties': {'spec': {'type': 'object', 'properties': {
+            'made': {'type': 'object', 'x-kubernetes-embedded-resource': True, 'x-kubernetes-preserve-unknown-fields': True}}}}}}}]}})
+time.sleep(3)
+GOOD = {'manager': 'm', 'operation': 'Apply', 'apiVersion': 'v1', 'fieldsType': 'FieldsV1', 'fieldsV1': {'f:a': {}}}
+for entries in ([], [GOOD], [{}], [{'manager': 'm'}], [{'operation': 'Update'}], [dict(GOOD, operation='Nope')], [dict(GOOD, fieldsType='FieldsV2')],
+                [dict(GOOD, manager='m\n'), dict(GOOD, manager='\x7f\t')], [dict(GOOD, manager='m' * 128, subresource='s' * 256)],
+                [dict(GOOD, manager='m' * 129, subresource='s' * 257)], [dict(GOOD, operation='X', fieldsType='Y'), dict(GOOD, operation='Z', fieldsType='')]):
+    ask('POST', '/apis/small.example.com/v1' + SPACE + 'boxes?dryRun=All', {
+        'apiVersion': 'small.example.com/v1', 'kind': 'Box', 'metadata': {'name': 'a'},
+        'spec': {'made': {'apiVersion': 'v1', 'kind': 'X', 'metadata': {'name': 'a', 'managedFields': entries}}}}, fields=('spec',))
+OWNER = {'apiVersion': 'v1', 'kind': 'Pod', 'name': 'a', 'uid': 'u', 'controller': True}
+for meta in ({'ownerReferences': [{}]}, {'ownerReferences': [OWNER]}, {'ownerReferences': [OWNER, dict(OWNER, name='b')]}, {'generation': -1},
+             {'ownerReferences': [dict(OWNER, kind='Event')]}, {'generation': -1, 'labels': {'-': 'x'}, 'ownerReferences': [{}], 'finalizers': ['-'],
+                                                                'managedFields': [{}], 'name': '/', 'annotations': {'-': 'x'}}):
+    ask('POST', '/apis/small.example.com/v1' + SPACE + 'boxes?dryRun=All', {
+        'apiVersion': 'small.example.com/v1', 'kind': 'Box', 'metadata': {'name': 'a'},
+        'spec': {'made': {'apiVersion': 'v1', 'kind': 'X', 'metadata': dict({'name': 'a'}, **meta)}}}, fields=('spec',))
