@@ -462,25 +462,3 @@ void admit_request_late(struct mutation *m)
 	}
 	disown_spec(m->after);
 }
-
-/* --- what only the server can judge --- */
-
-void admit_device_validate(struct mutation *m, struct field_errors *e)
-{
-	bool of_template = cstr_eq(m->resource->plural, "resourceclaimtemplates");
-	const struct obj *list = obj_path(m->after, of_template ? "spec.spec.devices.requests"
-								: "spec.devices.requests");
-	struct head *h = store_find(m->r->server->store, "", "namespaces", "", m->ns);
-	const char *may =
-		h ? meta_label(head_obj_hot(h), "resource.kubernetes.io/admin-access") : NULL;
-	const size_t from = e->n;
-	for (size_t i = 0; !m->head && i < obj_len(list) && e->n == from; i++) /* the first alone */
-		if (obj_flag(obj_at(list, i), "exactly.adminAccess", false) &&
-		    !cstr_eq(may, "true"))
-			check_forbidden(
-				e, arena_fmt(e->arena, "spec.devices.requests[%zu].adminAccess", i),
-				"admin access to devices requires the "
-				"`resource.kubernetes.io/admin-access: true` label on the "
-				"containing namespace");
-	field_errors_swap(e, 0, from, e->n); /* told first of all */
-}

@@ -133,3 +133,14 @@ for meta in ({'ownerReferences': [{}]}, {'ownerReferences': [OWNER]}, {'ownerRef
     ask('POST', '/apis/small.example.com/v1' + SPACE + 'boxes?dryRun=All', {
         'apiVersion': 'small.example.com/v1', 'kind': 'Box', 'metadata': {'name': 'a'},
         'spec': {'made': {'apiVersion': 'v1', 'kind': 'X', 'metadata': dict({'name': 'a'}, **meta)}}}, fields=('spec',))
+
+# Who sees devices as an administrator.
+CLAIMS = '/apis/resource.k8s.io/v1/namespaces/%s/resourceclaims'
+ask('POST', '/api/v1/namespaces', {'metadata': {'name': 'admins', 'labels': {'resource.kubernetes.io/admin-access': 'true'}}})
+for space in ('default', 'admins'):
+    ask('POST', CLAIMS % space, {'metadata': {'name': 'c'}, 'spec': {'devices': {'requests': [{'name': 'a', 'exactly': {'deviceClassName': 'c'}}]}}})
+    for admin in ([True], [False], [None], [False, True, True]):
+        ask('PATCH', CLAIMS % space + '/c/status?dryRun=All', {'status': {'allocation': {'devices': {'results': [
+            {'request': 'a', 'driver': 'd.io', 'pool': 'p', 'device': 'x%d' % i, 'adminAccess': v} for i, v in enumerate(admin)]}}}}, MERGE)
+    ask('PATCH', CLAIMS % space + '/c/status?dryRun=All', {'status': {'allocation': {'devices': {'results': [
+        {'request': '-', 'driver': '', 'pool': 'p', 'device': 'x', 'adminAccess': True}]}}}}, MERGE)
