@@ -24,6 +24,7 @@
 #include "alm/apiserver/kinds/request_check.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/limits.h"
+#include "alm/apiserver/resizing.h"
 #include "alm/apiserver/status.h"
 #include "alm/base/hash.h"
 #include "alm/obj/condition.h"
@@ -101,21 +102,9 @@ static bool same(const struct obj *a, const struct obj *b)
 	return a && b && obj_equal(a, b);
 }
 
-/* A pair of keys without a certificate in it is stored, and told. */
-static void warn_of_tls(struct mutation *m)
-{
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
-	struct str text = obj_as_str(obj_path(m->after, "data['tls.crt']"));
-	if (!cstr_eq(obj_str(m->after, "type"), "kubernetes.io/tls") || !text.ptr)
-		return;
-	if (base64_decode(text, &b) && str_find(strbuf_str(&b), STR("-----BEGIN ")) < 0)
-		request_warn(m->r, "tls: failed to find any PEM data in certificate input");
-}
-
 static void secret_validate(struct mutation *m, struct field_errors *e)
 {
-	if (e->n == 0)
-		warn_of_tls(m);
+	admit_secret_validate(m, e);
 }
 
 static void service_late(struct mutation *m)
@@ -253,7 +242,7 @@ static void check_anew(const struct mutation *m,
 	check_forgive(e, from, &was);
 }
 
-/* Subresources (binding, ephemeralcontainers) and the server's own writers change more of it. */
+/* Subresources and the server's own writers change more of it. */
 static void pod_validate(struct mutation *m, struct field_errors *e)
 {
 	static const char quality[] = "status.qosClass";
@@ -263,6 +252,7 @@ static void pod_validate(struct mutation *m, struct field_errors *e)
 	admit_notes_validate(m, e);
 	if (m->head && spec_changes(m) && !m->whole && !*m->r->subresource)
 		pod_kept(e, m->after, m->before);
+	resizing_validate(m, e);
 	if (m->is_status && was && !cstr_eq(was, obj_str(m->after, quality)))
 		tell_quality(e, quality, check_text(m->after, quality));
 }

@@ -1,6 +1,10 @@
-/* admit_devices: what the server adds to and takes from ResourceSlices; see admit_platform.h. */
+/* admit_devices: what the server adds to and takes from ResourceSlices, and who may see devices as an administrator; see
+ * admit_platform.h. */
 #include "alm/apiserver/admit_platform.h"
+#include "alm/apiserver/core.h"
+#include "alm/apiserver/kinds/field_check.h"
 #include "alm/base/clock.h"
+#include "alm/obj/meta.h"
 
 #define DEVICES "spec.devices"
 
@@ -87,4 +91,39 @@ void admit_devices_late(struct mutation *m)
 	for (size_t i = 0; i < obj_len(list); i++)
 		drop_new(obj_at_mut(list, i));
 	obj_set_path(m->after, DEVICES, list);
+}
+
+#define ADMIN "resource.kubernetes.io/admin-access"
+
+/* The first of the list that wants it; SIZE_MAX: none does. */
+static size_t find_admin(const struct obj *list, const char *field)
+{
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (obj_flag(obj_at(list, i), field, false))
+			return i;
+	return SIZE_MAX;
+}
+
+/* Of a request when it is made, and of what is given to it, which is given once. */
+void admit_device_validate(struct mutation *m, struct field_errors *e)
+{
+	static const char results[] = "status.allocation.devices.results";
+	bool of_template = cstr_eq(m->resource->plural, "resourceclaimtemplates");
+	const char *path = m->is_status  ? results
+			   : of_template ? "spec.spec.devices.requests"
+					 : "spec.devices.requests";
+	const char *field = m->is_status ? "adminAccess" : "exactly.adminAccess";
+	struct head *h = store_find(m->r->server->store, "", "namespaces", "", m->ns);
+	const char *may = h ? meta_label(head_obj_hot(h), ADMIN) : NULL;
+	const size_t from = e->n, i = find_admin(obj_path(m->after, path), field);
+	bool was = m->is_status ? find_admin(obj_path(m->before, path), field) != SIZE_MAX
+				: m->head != NULL;
+	if (was || i == SIZE_MAX || cstr_eq(may, "true"))
+		return;
+	if (!m->is_status)
+		path = "spec.devices.requests"; /* of a template, too */
+	check_forbidden(e, arena_fmt(e->arena, "%s[%zu].adminAccess", path, i),
+			"admin access to devices requires the `" ADMIN
+			": true` label on the containing namespace");
+	field_errors_swap(e, 0, from, e->n); /* told first of all */
 }

@@ -35,7 +35,18 @@ static void default_plural(struct obj *o, const char *one, const char *many, con
 
 void admit_pod_default(struct mutation *m)
 {
-	default_plural(obj_get_mut(m->after, "status"), "podIP", "podIPs", "ip");
+	static const char *const lists[] = {"containerStatuses", "initContainerStatuses",
+					    "ephemeralContainerStatuses"};
+	static const char *const states[] = {"state", "lastState"};
+	struct obj *status = obj_get_mut(m->after, "status");
+	default_plural(status, "podIP", "podIPs", "ip");
+	for (size_t k = 0; k < ARRAY_LEN(lists); k++)
+		for (size_t i = 0; i < obj_len(obj_get(status, lists[k])); i++) {
+			struct obj *c = obj_at_mut(obj_get_mut(status, lists[k]), i);
+			for (size_t n = 0; n < ARRAY_LEN(states); n++)
+				if (obj_type(c) == OBJ_MAP && !obj_is_set(obj_get(c, states[n])))
+					obj_set(c, states[n], obj_map());
+		}
 }
 
 void admit_node_default(struct mutation *m)
@@ -450,26 +461,4 @@ void admit_request_late(struct mutation *m)
 			obj_set_path(m->after, path, obj_ref(v));
 	}
 	disown_spec(m->after);
-}
-
-/* --- what only the server can judge --- */
-
-void admit_device_validate(struct mutation *m, struct field_errors *e)
-{
-	bool of_template = cstr_eq(m->resource->plural, "resourceclaimtemplates");
-	const struct obj *list = obj_path(m->after, of_template ? "spec.spec.devices.requests"
-								: "spec.devices.requests");
-	struct head *h = store_find(m->r->server->store, "", "namespaces", "", m->ns);
-	const char *may =
-		h ? meta_label(head_obj_hot(h), "resource.kubernetes.io/admin-access") : NULL;
-	const size_t from = e->n;
-	for (size_t i = 0; !m->head && i < obj_len(list) && e->n == from; i++) /* the first alone */
-		if (obj_flag(obj_at(list, i), "exactly.adminAccess", false) &&
-		    !cstr_eq(may, "true"))
-			check_forbidden(
-				e, arena_fmt(e->arena, "spec.devices.requests[%zu].adminAccess", i),
-				"admin access to devices requires the "
-				"`resource.kubernetes.io/admin-access: true` label on the "
-				"containing namespace");
-	field_errors_swap(e, 0, from, e->n); /* told first of all */
 }

@@ -6,9 +6,11 @@
 #include "alm/apiserver/kinds/field_check.h"
 #include "alm/apiserver/kinds/selector_check.h"
 #include "alm/apiserver/object_meta.h"
+#include "alm/apiserver/options.h"
 #include "alm/obj/schema/schema_node.h"
 
-#define PATH_BYTES_MAX ((size_t)64 << 10)
+#define PATH_BYTES_MAX        ((size_t)64 << 10)
+#define SUBRESOURCE_BYTES_MAX 256
 
 struct walk {
 	struct strbuf path;
@@ -39,7 +41,38 @@ static int coerce(struct walk *w, struct obj *o)
 	CLEANUP(obj_unrefp) struct obj *was = obj_copy(meta);
 	if (object_meta_coerce(o, false, NULL, NULL, &inner) < 0)
 		return refuse(w, "metadata", was, inner.msg);
+	if (obj_type(obj_path(o, "metadata.managedFields")) == OBJ_LIST &&
+	    !obj_len(obj_path(o, "metadata.managedFields")))
+		obj_del_path(
+			o,
+			"metadata.managedFields"); /* which means something of a whole object alone */
 	return 0;
+}
+
+static void check_manager(struct field_errors *e, const char *path, const char *name)
+{
+	if (strlen(name) > MANAGER_BYTES_MAX)
+		check_too_long(e, path, MANAGER_BYTES_MAX);
+	for (const char *p = name; *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
+			check_invalid_text(e, path, name,
+					   arena_fmt(e->arena,
+						     "invalid character U+%04X (at position %zu)",
+						     (unsigned)*p, (size_t)(p - name)));
+}
+
+static void check_managed(struct field_errors *e, const char *path, const struct obj *entry)
+{
+	const char *type = check_text(entry, "fieldsType"), *done = check_text(entry, "operation");
+	if (strcmp(done, "Apply") != 0 && strcmp(done, "Update") != 0)
+		check_invalid_text(e, check_below(e, path, "operation"), done,
+				   "must be `Apply` or `Update`");
+	if (*type && strcmp(type, "FieldsV1") != 0)
+		check_invalid_text(e, check_below(e, path, "fieldsType"), type,
+				   "must be `FieldsV1`");
+	check_manager(e, check_below(e, path, "manager"), check_text(entry, "manager"));
+	if (strlen(check_text(entry, "subresource")) > SUBRESOURCE_BYTES_MAX)
+		check_too_long(e, check_below(e, path, "subresource"), SUBRESOURCE_BYTES_MAX);
 }
 
 static void check(struct walk *w, const struct obj *o)
@@ -59,12 +92,21 @@ static void check(struct walk *w, const struct obj *o)
 	check_name_rule(e, check_below(e, at, "name"), NAME_PATH_SEGMENT, check_text(meta, "name"));
 	check_name_rule(e, check_below(e, at, "namespace"), NAME_DNS_LABEL,
 			check_text(meta, "namespace"));
+	if (obj_i64(meta, "generation", 0) < 0)
+		check_invalid(e, check_below(e, at, "generation"), obj_get(meta, "generation"),
+			      "must be greater than or equal to 0");
 	check_label_map(e, check_below(e, at, "labels"), obj_get(meta, "labels"));
 	object_meta_check_annotations(obj_get(meta, "annotations"),
 				      check_below(e, at, "annotations"), e);
+	object_meta_check_owners(obj_get(meta, "ownerReferences"), NULL,
+				 check_below(e, at, "ownerReferences"), e);
 	for (size_t i = 0; i < obj_len(list); i++)
 		if (obj_as_string(obj_at(list, i)))
 			check_qualified(e, finalizers_at, obj_as_string(obj_at(list, i)));
+	list = obj_get(meta, "managedFields");
+	for (size_t i = 0; i < obj_len(list) && !field_errors_full(e); i++)
+		check_managed(e, check_at(e, check_below(e, at, "managedFields"), i),
+			      obj_at(list, i));
 }
 
 /* NOLINTNEXTLINE(misc-no-recursion): schemas nest at most SCHEMA_DEPTH_MAX deep */

@@ -28,19 +28,25 @@ static const struct obj *range_at(struct apiserver *s, const char *ns, size_t i)
 
 void limits_apply(struct mutation *m)
 {
-	if (m->head)
+	static const char notes[] = "metadata.annotations";
+	if (m->head && !cstr_eq(m->r->subresource, "resize"))
 		return;
 	const struct obj *range = range_at(m->r->server, m->ns, 0);
 	for (size_t i = 1; range; range = range_at(m->r->server, m->ns, i++))
 		limit_range_apply(range, m->after);
+	if (m->head && obj_path(m->before, notes)) /* of it only amounts change */
+		obj_set_path(m->after, notes, obj_copy(obj_path(m->before, notes)));
+	else if (m->head)
+		obj_del_path(m->after, notes);
 }
 
 int limits_check(struct mutation *m, struct error *err)
 {
 	bool pod = is_core(m, "pods"), claim = is_core(m, "persistentvolumeclaims");
-	/* A Pod's resources stay as they were, and what goes may go. */
-	if ((!pod && !claim) || (m->r->subresource && *m->r->subresource) || (pod && m->head) ||
-	    (m->head && meta_is_deleting(m->before)))
+	bool resizes = cstr_eq(m->r->subresource, "resize");
+	/* Else a Pod's resources stay as they were, and what goes may go. */
+	if ((!pod && !claim) || (m->r->subresource && *m->r->subresource && !resizes) ||
+	    (pod && m->head && !resizes) || (m->head && meta_is_deleting(m->before)))
 		return 0;
 	const struct obj *range = range_at(m->r->server, m->ns, 0);
 	for (size_t i = 1; range; range = range_at(m->r->server, m->ns, i++)) {

@@ -9,6 +9,7 @@
 
 #include "alm/apiserver/converting.h"
 #include "alm/apiserver/core.h"
+#include "alm/apiserver/kinds/components.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/virtual.h"
 #include "alm/apiserver/status.h"
@@ -306,6 +307,10 @@ static int choose(struct request *r, const struct list_options *l,
 	struct token token, *after = NULL;
 	struct items v = {NULL, 0, 0};
 	int64_t rv;
+	if (components_are(r->kind)) {
+		components_select(r, l, ret);
+		return 0;
+	}
 	if (r->kind->flags & KIND_VIRTUAL)
 		return virtual_select(r->server->virtuals, r, l, ret, err);
 	if (l->continue_token) {

@@ -11,6 +11,10 @@
 
 static void print_meta(const struct listing *l, struct strbuf *b)
 {
+	if (l->rv < 0) {
+		strbuf_adds(b, "\"metadata\":{}");
+		return;
+	}
 	strbuf_addf(b, "\"metadata\":{\"resourceVersion\":\"%lld\"", (long long)l->rv);
 	if (*l->continue_token) {
 		strbuf_addf(b, ",\"continue\":\"%s\"", l->continue_token);
@@ -24,7 +28,8 @@ static void print_begin(struct request *r, const struct listing *l, struct strbu
 {
 	if (r->accept.as == AS_TABLE) {
 		struct list_meta m = {
-			.resource_version = arena_fmt(r->arena, "%lld", (long long)l->rv),
+			.resource_version =
+				l->rv < 0 ? "" : arena_fmt(r->arena, "%lld", (long long)l->rv),
 			.continue_token = l->continue_token,
 			.remaining = *l->continue_token ? l->remaining : -1,
 		};

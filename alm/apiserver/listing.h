@@ -14,7 +14,7 @@ struct list_item {
 struct listing {
 	struct list_item *items;
 	size_t n;
-	int64_t rv;
+	int64_t rv;                        /* < 0: of no revision */
 	const char *continue_token;        /* "" at the end */
 	int64_t remaining;                 /* < 0: not reported */
 	const struct list_options *filter; /* not applied yet; NULL: every item matches */

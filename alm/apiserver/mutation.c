@@ -20,6 +20,7 @@
 #include "alm/apiserver/kinds/warn.h"
 #include "alm/apiserver/limits.h"
 #include "alm/apiserver/object_meta.h"
+#include "alm/apiserver/resizing.h"
 #include "alm/apiserver/resource_quotas.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/store/audit_write.h"
@@ -303,7 +304,8 @@ int mutation_validate(struct mutation *m, struct error *err)
 int mutation_admission(struct mutation *m, struct error *err)
 {
 	if (limits_check(m, err) < 0 || priority_check(m, err) < 0 || class_check(m, err) < 0 ||
-	    policies_check(m, err) < 0 || hooks_validate(m, err) < 0 || quotas_check(m, err) < 0)
+	    resizing_check(m, err) < 0 || policies_check(m, err) < 0 ||
+	    hooks_validate(m, err) < 0 || quotas_check(m, err) < 0)
 		return -err->code;
 	return 0;
 }
@@ -467,7 +469,8 @@ int mutation_mark(struct mutation *m, struct error *err)
 {
 	char now[CLOCK_TEXT_MAX];
 	bool first = !meta_is_deleting(m->before);
-	m->in_storage = m->stored;
+	if (converting_is_needed(m->kind))
+		m->in_storage = m->stored;
 	clock_format(request_now(m->r), CLOCK_SECONDS, now);
 	if (first) {
 		obj_set_path(m->after, "metadata.deletionTimestamp", obj_string(now));

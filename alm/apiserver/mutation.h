@@ -34,7 +34,7 @@ struct mutation {
 	/* The state before, as kind shows it; and as it is stored. */
 	struct obj *before, *stored;
 	struct obj *after;            /* of the arena, under construction */
-	const struct obj *in_storage; /* after as its converter made it what is stored, or NULL */
+	const struct obj *in_storage; /* after as the version that is stored has it, or NULL */
 	struct findings findings;
 	const char *verb; /* for the audit entry */
 	/* Under which webhooks and policies are asked about it, whatever one of them called it

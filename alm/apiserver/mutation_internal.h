@@ -12,7 +12,7 @@ int mutation_track(struct mutation *m, const struct obj *before, const char *man
 		   const char *subresource, struct error *err);
 /* A main endpoint sets no status: what there is of it in m->after is that of m->before, or gone. */
 void mutation_keep_status(struct mutation *m);
-/* Of a kind with a converter: m->in_storage, by which mutation_to_storage() goes. It may wait. */
+/* Of another version than is stored: m->in_storage, by which mutation_to_storage() goes. It may wait. */
 int mutation_convert(struct mutation *m, struct error *err);
 /* o, which is or would be m->after, in the form that is stored. */
 void mutation_to_storage(const struct mutation *m, struct obj *o);

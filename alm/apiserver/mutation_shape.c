@@ -351,6 +351,8 @@ static int shape_builtin(struct mutation *m, struct error *err)
 		obj_set(m->after, "metadata", obj_map());
 	if (how != API_JSON_TEXT)
 		qsort(m->findings.items, m->findings.n, sizeof(*m->findings.items), by_text);
+	if (rc >= 0 && cstr_eq(m->kind->plural, "daemonsets"))
+		rc = object_meta_read_generation(m->after, err);
 	return rc;
 }
 
@@ -437,6 +439,8 @@ int mutation_shape(struct mutation *m, struct error *err)
 int mutation_convert(struct mutation *m, struct error *err)
 {
 	struct obj *made = NULL;
+	if (!m->in_storage && !converting_is_needed(m->kind))
+		m->in_storage = convert_form(m->kind, m->after, m->r->arena);
 	if (m->in_storage || !m->r->exchange || !converting_is_needed(m->kind))
 		return 0;
 	if (converting_to_storage(m->r, m->after, &made, err) < 0)
@@ -467,7 +471,8 @@ static void take_form(struct obj *o, const struct obj *from)
 
 void mutation_to_storage(const struct mutation *m, struct obj *o)
 {
-	if (converting_is_needed(m->kind)) {
+	bool none = m->kind->flags & KIND_CUSTOM && !(m->kind->flags & KIND_STORAGE);
+	if (none || converting_is_needed(m->kind)) {
 		if (m->in_storage)
 			take_form(o, m->in_storage);
 		return;

@@ -9,6 +9,7 @@
 #include "alm/apiserver/kinds/autoscale.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/crd.h"
+#include "alm/apiserver/kinds/pod_resize.h"
 #include "alm/apiserver/object_meta.h"
 #include "alm/apiserver/status.h"
 #include "alm/obj/json.h"
@@ -186,20 +187,23 @@ static void copy_meta(const struct mutation *m, struct obj *o)
  * they are about. */
 static void split_status(struct mutation *m)
 {
-	bool of_pod = cstr_eq(m->r->subresource, "ephemeralcontainers");
-	const char *only = of_pod                                   ? "spec.ephemeralContainers"
+	bool resizes = cstr_eq(m->r->subresource, "resize");
+	bool of_pod = resizes || cstr_eq(m->r->subresource, "ephemeralcontainers");
+	const char *only = of_pod && !resizes                       ? "spec.ephemeralContainers"
 			   : cstr_eq(m->r->subresource, "approval") ? "status.conditions"
 								    : NULL;
 	if (!(m->kind->flags & KIND_STATUS) || m->whole)
 		return;
-	if (!m->is_status && !only) {
+	if (!m->is_status && !only && !resizes) {
 		mutation_keep_status(m);
 		return;
 	}
 	struct obj *o = obj_keep(m->r->arena, obj_copy(m->before));
+	if (resizes && !pod_resize_take(o, m->after))
+		return; /* and is refused */
 	if (only)
 		copy_path(o, m->after, only);
-	else
+	else if (!resizes)
 		copy_path(o, m->after, "status");
 	if (autoscaler_is_v1(m->kind))
 		autoscaler_keep_status(o, m->after);
@@ -222,7 +226,8 @@ static bool is_unchanged(struct mutation *m)
 
 static void bump_generation(struct mutation *m)
 {
-	if (m->is_status || !object_meta_spec_changed(m->kind, m->before, m->after))
+	bool bound = m->whole && !*m->kind->group && cstr_eq(m->kind->plural, "pods");
+	if (m->is_status || bound || !object_meta_spec_changed(m->kind, m->before, m->after))
 		return;
 	obj_set_path(m->after, "metadata.generation", obj_int(meta_generation(m->before) + 1));
 }

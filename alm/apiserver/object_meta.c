@@ -8,6 +8,7 @@
 #include "alm/base/hash.h"
 #include "alm/obj/meta.h"
 #include "alm/obj/schema/api_decode.h"
+#include "alm/obj/schema/schema_node.h"
 
 static bool is_empty(const struct obj *v)
 {
@@ -144,4 +145,24 @@ void object_meta_uid(struct loop *l, char out[STORE_UID_TEXT])
 		out[n++] = hex[i];
 	}
 	out[n] = '\0';
+}
+
+int object_meta_read_generation(const struct obj *o, struct error *err)
+{
+	const char *text = meta_annotation(o, "deprecated.daemonset.template.generation");
+	if (!text)
+		return 0;
+	int64_t n;
+	struct str digits = str_of(text);
+	bool is_signed = digits.len && memchr("+-", *digits.ptr, 2);
+	digits = str_skip(digits, is_signed ? 1 : 0);
+	bool is_number = digits.len > 0;
+	for (size_t i = 0; i < digits.len; i++)
+		is_number = is_number && char_is_digit(digits.ptr[i]);
+	if (is_number && str_parse_i64(*text == '+' ? digits : str_of(text), &n))
+		return 0;
+	CLEANUP(strbuf_release) struct strbuf quoted = STRBUF_INIT(STRBUF_SMALL);
+	go_quote(str_of(text), &quoted);
+	return error_set(err, E_BADREQUEST, "strconv.ParseInt: parsing %s: %s", quoted.buf,
+			 is_number ? "value out of range" : "invalid syntax");
 }

@@ -8,6 +8,9 @@
 
 /* At metadata.labels. */
 void object_meta_check_labels(const struct obj *labels, struct field_errors *e);
+/* Owners, at path; had: those of before. */
+void object_meta_check_owners(const struct obj *list, const struct obj *had, const char *at,
+			      struct field_errors *e);
 /* Annotations, at path. */
 void object_meta_check_annotations(const struct obj *notes, const char *path,
 				   struct field_errors *e);
@@ -31,5 +34,8 @@ void object_meta_update(struct obj *o, const struct obj *before);
 bool object_meta_spec_changed(const struct kind *k, const struct obj *before, const struct obj *o);
 /* A fresh UUID. */
 void object_meta_uid(struct loop *l, char out[STORE_UID_TEXT]);
+
+/* A DaemonSet's annotation of old is a number, if it is there. */
+int object_meta_read_generation(const struct obj *o, struct error *err);
 
 #endif

@@ -87,35 +87,39 @@ static const char *owners_shown(const struct obj *list, struct field_errors *e)
 }
 
 /* It goes by itself, and would take with it what it owns. had: the owners of before; what was stored stays. */
-static void check_no_event(struct field_errors *e, const struct obj *owner, const struct obj *had)
+static void check_no_event(struct field_errors *e, const char *at, const struct obj *owner,
+			   const struct obj *had)
 {
-	CLEANUP(obj_unrefp) struct obj *shown = NULL;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(OWNERS_SHOWN_MAX);
+	CLEANUP(obj_unrefp) struct obj *shown = owner_shown(owner);
 	if (!cstr_eq(obj_str(owner, "apiVersion"), "v1") ||
 	    !cstr_eq(obj_str(owner, "kind"), "Event"))
 		return;
 	for (size_t i = 0; i < obj_len(had); i++)
 		if (obj_equal(obj_at(had, i), owner))
 			return;
-	shown = owner_shown(owner);
-	check_invalid(e, owners_at, shown, "/v1, Kind=Event is disallowed from being an owner");
+	json_print(shown, &b);
+	field_errors_add(e, FIELD_INVALID, at,
+			 "Invalid value: %s: /v1, Kind=Event is disallowed from being an owner",
+			 b.buf);
 }
 
-static void check_owners(const struct obj *o, const struct obj *before, struct field_errors *e)
+void object_meta_check_owners(const struct obj *list, const struct obj *had, const char *at,
+			      struct field_errors *e)
 {
-	const struct obj *list = obj_path(o, owners_at);
 	const char *first = NULL, *shown = NULL;
 	for (size_t i = 0; i < obj_len(list); i++) {
 		static const char *const need[] = {"kind", "name", "uid"};
 		const struct obj *ref = obj_at(list, i);
 		const char *group, *version, *api = check_text(ref, "apiVersion");
 		if (!gvk_split_api_version(api, e->arena, &group, &version))
-			check_invalid_text(e, check_below(e, owners_at, "apiVersion"), api,
+			check_invalid_text(e, check_below(e, at, "apiVersion"), api,
 					   "version must not be empty");
 		for (size_t j = 0; j < ARRAY_LEN(need); j++)
 			if (check_is_empty(ref, need[j]))
-				check_invalid_text(e, check_below(e, owners_at, need[j]), "",
+				check_invalid_text(e, check_below(e, at, need[j]), "",
 						   "must not be empty");
-		check_no_event(e, ref, obj_path(before, owners_at));
+		check_no_event(e, at, ref, had);
 		if (!obj_flag(ref, "controller", false) || field_errors_full(e))
 			continue; /* each message has the whole list */
 		const char *is = arena_fmt(e->arena, "%s/%s", check_text(ref, "kind"),
@@ -123,7 +127,7 @@ static void check_owners(const struct obj *o, const struct obj *before, struct f
 		if (first && !shown)
 			shown = owners_shown(list, e);
 		if (first)
-			field_errors_add(e, FIELD_INVALID, owners_at,
+			field_errors_add(e, FIELD_INVALID, at,
 					 "Invalid value: %s: Only one reference can have "
 					 "Controller set to true. Found \"true\" in references for "
 					 "%s and %s",
@@ -175,7 +179,7 @@ static void check_maps(const struct obj *o, const struct obj *before, struct fie
 {
 	object_meta_check_labels(obj_path(o, labels_at), e);
 	object_meta_check_annotations(obj_path(o, notes_at), notes_at, e);
-	check_owners(o, before, e);
+	object_meta_check_owners(obj_path(o, owners_at), obj_path(before, owners_at), owners_at, e);
 }
 
 /* The names, and what is said of an object without one before it. */

@@ -9,8 +9,6 @@
 #include "alm/obj/meta.h"
 #include "alm/obj/schema/schema_node.h"
 
-#define MANAGER_BYTES_MAX 128
-
 static int dry_run_value(struct request *r, const char *options, const char *v, bool *ret,
 			 struct error *err)
 {

@@ -5,6 +5,8 @@
 #include "alm/apiserver/request.h"
 #include "alm/obj/query/selector.h"
 
+#define MANAGER_BYTES_MAX 128 /* of a field manager */
+
 enum validation { VALIDATE_WARN, VALIDATE_IGNORE, VALIDATE_STRICT };
 enum propagation {
 	PROPAGATE_DEFAULT,

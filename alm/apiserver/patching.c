@@ -299,6 +299,16 @@ static void update_last_applied(struct mutation *m, const struct obj *config)
 		meta_set_annotation(m->after, APPLY_LAST_APPLIED, b.buf);
 }
 
+/* What a write of the status leaves alone is nobody's. */
+static const char *kept_field(const struct mutation *m)
+{
+	if (!m->is_status || m->kind->flags & KIND_CUSTOM)
+		return NULL;
+	return mutation_status_keeps(m, "labels")            ? "f:labels"
+	       : mutation_status_keeps(m, "ownerReferences") ? "f:ownerReferences"
+							     : NULL;
+}
+
 int patching_server_side(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
@@ -319,6 +329,7 @@ int patching_server_side(struct mutation *m, struct error *err)
 		.subresource = r->subresource,
 		.has_status = m->kind->flags & KIND_STATUS,
 		.keeps_meta = mutation_status_keeps(m, NULL),
+		.keeps_field = kept_field(m),
 		.force = m->opt.force,
 		.now_ns = request_now(r),
 		.bytes_max = STORE_VALUE_BYTES_MAX,

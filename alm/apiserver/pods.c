@@ -142,41 +142,54 @@ int pods_evict(struct request *r, const struct obj *body, bool dry_run, struct e
 
 static int cannot_bind(struct request *r, struct error *err, const char *why)
 {
-	return fail_code(r, E_CONFLICT, err,
-			 "Operation cannot be fulfilled on pods/binding \"%s\": %s", r->name, why);
+	int rc =
+		fail_code(r, E_CONFLICT, err,
+			  "Operation cannot be fulfilled on pods/binding \"%s\": %s", r->name, why);
+	failure_details(r, r->name, "", "pods/binding");
+	return rc;
 }
 
+/* It is told as what it is to the real server: an error that nobody thought of. */
 static int check_target(struct request *r, const struct obj *body, struct error *err)
 {
 	const char *kind = obj_str(body, "target.kind"), *node = obj_str(body, "target.name");
+	const char *other = NULL, *none = node && *node ? NULL : "target.name: Required value";
 	if (!cstr_eq(meta_name(body), r->name))
 		return fail_code(r, E_BADREQUEST, err,
 				 "name in URL does not match name in Binding object");
 	if (kind && *kind && strcmp(kind, "Node") != 0)
-		return fail_invalid_one(r, "", "Binding", r->name, FIELD_NOT_SUPPORTED,
-					"target.kind", err,
-					"Unsupported value: \"%s\": supported values: \"Node\", "
-					"\"<empty>\"",
-					kind);
-	return node && *node ? 0
-			     : fail_invalid_one(r, "", "Binding", r->name, FIELD_REQUIRED,
-						"target.name", err, "Required value");
+		other = arena_fmt(r->arena,
+				  "target.kind: Unsupported value: \"%s\": supported values: "
+				  "\"Node\", \"<empty>\"",
+				  kind);
+	if (!other && !none)
+		return 0;
+	int rc = fail_code(r, E_INTERNAL, err, "%s%s%s%s%s", other && none ? "[" : "",
+			   other ? other : "", other && none ? ", " : "", none ? none : "",
+			   other && none ? "]" : "");
+	r->failure.no_reason = true;
+	return rc;
 }
 
 /* The Pod that the scheduler has looked at, as it was then. */
 static int check_stated(struct request *r, const struct obj *pod, const struct obj *body,
-			struct error *err)
+			bool by_uid, struct error *err)
 {
 	static const char *const fields[][2] = {{"metadata.uid", "UID"},
 						{"metadata.resourceVersion", "ResourceVersion"}};
-	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+	for (size_t i = by_uid ? 0 : 1; i < ARRAY_LEN(fields); i++) {
 		const char *want = obj_str(body, fields[i][0]), *is = obj_str(pod, fields[i][0]);
-		if (want && *want && !cstr_eq(want, is))
-			return cannot_bind(r, err,
-					   arena_fmt(r->arena,
-						     "Precondition failed: %s in precondition: %s, "
-						     "%s in object meta: %s",
-						     fields[i][1], want, fields[i][1], is));
+		if (!want || !*want || cstr_eq(want, is))
+			continue;
+		int rc = fail_code(
+			r, E_CONFLICT, err,
+			"Operation cannot be fulfilled on pods \"%s\": StorageError: invalid "
+			"object, Code: 4, Key: /registry/pods/%s/%s, ResourceVersion: 0, "
+			"AdditionalErrorMsg: Precondition failed: %s in precondition: %s, %s in "
+			"object meta: %s",
+			r->name, r->ns, r->name, fields[i][1], want, fields[i][1], is);
+		failure_details(r, r->name, "", "pods");
+		return rc;
 	}
 	return 0;
 }
@@ -205,6 +218,7 @@ static int check_unbound(struct request *r, const struct obj *pod, struct error 
 static void take_binding(struct mutation *m, const struct obj *body)
 {
 	static const struct condition placed = {"PodScheduled", "True", NULL, NULL, 0};
+	static const char *const unsaid[] = {"reason", "message"};
 	struct obj *status = obj_copy_map(obj_get(m->after, "status"));
 	struct obj *list = obj_type(obj_get(status, "conditions")) == OBJ_LIST
 				   ? obj_copy(obj_get(status, "conditions"))
@@ -215,9 +229,30 @@ static void take_binding(struct mutation *m, const struct obj *body)
 	OBJ_EACH (it, obj_path(body, "metadata.labels"))
 		meta_set_label(m->after, it.key, obj_as_string(it.value));
 	condition_set(list, &placed, request_now(m->r));
+	for (size_t i = 0; i < obj_len(list); i++) {
+		struct obj *c = obj_at_mut(list, i);
+		bool is_placed = cstr_eq(obj_str(c, "type"), placed.type);
+		for (size_t k = 0; is_placed && k < ARRAY_LEN(unsaid); k++)
+			obj_del(c, unsaid[k]);
+		if (is_placed && !obj_has(c, "lastProbeTime"))
+			obj_set(c, "lastProbeTime", obj_null());
+	}
 	obj_set(status, "conditions", list);
 	obj_del(status, "nominatedNodeName");
 	obj_set(m->after, "status", status);
+}
+
+static int bind_to(struct mutation *m, const struct obj *body, const struct write_options *opt,
+		   struct error *err)
+{
+	m->opt = *opt;
+	m->whole = true;
+	m->after = obj_keep(m->r->arena, obj_copy(m->before));
+	take_binding(m, body);
+	if (mutation_update(m, err) < 0)
+		return -err->code;
+	reply_success(m->r);
+	return 0;
 }
 
 int pods_bind(struct request *r, const struct obj *body, const struct write_options *opt,
@@ -225,17 +260,28 @@ int pods_bind(struct request *r, const struct obj *body, const struct write_opti
 {
 	struct mutation m;
 	if (find_pod(r, &m, err) < 0 || check_target(r, body, err) < 0 ||
-	    check_stated(r, m.before, body, err) < 0 || check_unbound(r, m.before, err) < 0 ||
+	    check_stated(r, m.before, body, true, err) < 0 || check_unbound(r, m.before, err) < 0 ||
 	    hooks_check_body(r, body, "", "v1", "Binding", opt->dry_run, err) < 0)
 		return -err->code;
-	m.opt = *opt;
-	m.whole = true;
-	m.after = obj_keep(r->arena, obj_copy(m.before));
-	take_binding(&m, body);
-	if (mutation_update(&m, err) < 0)
+	return bind_to(&m, body, opt, err);
+}
+
+int pods_bind_named(struct request *r, const struct obj *body, const struct write_options *opt,
+		    struct error *err)
+{
+	struct mutation m;
+	const char *name = meta_name(body);
+	if (!name || !*name)
+		return fail_code(r, E_BADREQUEST, err, "Name parameter required.");
+	r->name = name;
+	if (check_target(r, body, err) < 0 || hooks_check_review(r, body, err) < 0)
 		return -err->code;
-	reply_success(r);
-	return 0;
+	r->kind = kinds_find(r->server->kinds, "", "v1", "pods"); /* whose it is from here on */
+	r->resource = r->kind->plural;
+	if (find_pod(r, &m, err) < 0 || check_stated(r, m.before, body, false, err) < 0 ||
+	    check_unbound(r, m.before, err) < 0)
+		return -err->code;
+	return bind_to(&m, body, opt, err);
 }
 
 /* --- log --- */

@@ -13,6 +13,9 @@ int pods_evict(struct request *r, const struct obj *body, bool dry_run, struct e
  * one, or is not the one, or no longer as, the Binding's uid and resourceVersion say. */
 int pods_bind(struct request *r, const struct obj *body, const struct write_options *opt,
 	      struct error *err);
+/* POST bindings: the same, of the pod that the Binding is named after, whatever its uid. */
+int pods_bind_named(struct request *r, const struct obj *body, const struct write_options *opt,
+		    struct error *err);
 /* GET pods/NAME/log where workloads are simulated: one line that says so. E_BADREQUEST for a
  * container that the pod does not have, or has more of and none is named. */
 int pods_log(struct request *r, struct error *err);

@@ -10,6 +10,7 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/deletion.h"
 #include "alm/apiserver/docs/table.h"
+#include "alm/apiserver/kinds/components.h"
 #include "alm/apiserver/kinds/convert.h"
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/kinds/scale.h"
@@ -70,6 +71,8 @@ static int not_found(struct request *r, struct error *err)
 static int verb_get(struct request *r, struct error *err)
 {
 	struct text *t = NULL;
+	if (components_are(r->kind))
+		return components_get(r, &t, err) < 0 ? -err->code : answer(r, 200, t, err);
 	if (r->kind->flags & KIND_VIRTUAL) {
 		if (virtual_get(r->server->virtuals, r, &t, err) < 0)
 			return -err->code;
@@ -366,6 +369,18 @@ static int asked(struct request *r, const struct obj **ret, struct error *err)
 							    : check_texts(r, m.after, err);
 }
 
+static int bind_named(struct request *r, struct error *err)
+{
+	const struct obj *body = NULL;
+	struct write_options opt;
+	if (!cstr_eq(r->verb, "create"))
+		return fail_method(r, r->verb, err);
+	if (asked(r, &body, err) < 0 ||
+	    options_write(r, "CreateOptions", false, false, &opt, err) < 0)
+		return -err->code;
+	return pods_bind_named(r, body, &opt, err);
+}
+
 /* The body of an action (POST pods/NAME/eviction) is of a kind of its own. */
 static int asked_action(struct request *r, struct write_options *opt, const struct obj **ret,
 			struct error *err)
@@ -448,16 +463,24 @@ static int handle_subresource(struct request *r, struct error *err)
 	return fail_method(r, r->verb, err);
 }
 
+static bool has_verb(const struct request *r)
+{
+	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+		if (cstr_eq(verbs[i].name, r->verb))
+			return r->kind->verbs & verbs[i].bit;
+	return false;
+}
+
 int registry_handle(struct request *r, struct error *err)
 {
-	if (r->kind->deprecation_warning)
+	if (r->kind->deprecation_warning && has_verb(r))
 		request_warn(r, "%s", r->kind->deprecation_warning);
 	if (*r->subresource)
 		return handle_subresource(r, err);
 	if (cstr_eq(r->verb, "create") && *r->name && !(r->kind->flags & KIND_CUSTOM))
 		return fail_method(r, r->verb, err);
 	if ((r->kind->flags & KIND_VIRTUAL) && (r->kind->verbs & VERB_CREATE))
-		return review(r, err);
+		return cstr_eq(r->kind->kind, "Binding") ? bind_named(r, err) : review(r, err);
 	for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
 		if (cstr_eq(verbs[i].name, r->verb) && (r->kind->verbs & verbs[i].bit))
 			return verbs[i].fn(r, err);

@@ -296,9 +296,11 @@ int quotas_check(struct mutation *m, struct error *err)
 			   .before = m->head ? m->before : NULL,
 			   .after = m->after,
 			   .a = m->r->arena};
-	bool changes = quota_measures(d.group, d.plural) && strcmp(d.plural, "pods") != 0;
-	if (!q || !*m->ns || (m->r->subresource && *m->r->subresource) || (m->head && !changes) ||
-	    !quotas_at(q, m->ns, 0))
+	bool resizes = cstr_eq(m->r->subresource, "resize");
+	bool changes =
+		quota_measures(d.group, d.plural) && (resizes || strcmp(d.plural, "pods") != 0);
+	if (!q || !*m->ns || (m->r->subresource && *m->r->subresource && !resizes) ||
+	    (m->head && !changes) || !quotas_at(q, m->ns, 0))
 		return 0;
 	const char *why = fault_of(&d);
 	return why ? fail_forbidden(m->r, m->name, err, "%s", why) : 0;

@@ -16,8 +16,7 @@ static int fail_va(struct request *r, int code, struct error *err, const char *f
 	return error_set(err, code, "%s", r->failure.message);
 }
 
-static void failure_details(struct request *r, const char *name, const char *group,
-			    const char *kind)
+void failure_details(struct request *r, const char *name, const char *group, const char *kind)
 {
 	r->failure.details = true;
 	r->failure.name = name ? arena_strdup(r->arena, name) : NULL;
@@ -137,6 +136,13 @@ int fail_options(struct request *r, const char *options, enum field_error_type t
 
 int fail_method(struct request *r, const char *verb, struct error *err)
 {
+	if (r->kind && !(r->kind->flags & KIND_CUSTOM) && !cstr_eq(verb, "watch")) {
+		int unrouted = fail_code(
+			r, E_METHOD, err,
+			"the server does not allow this method on the requested resource");
+		r->failure.details = true;
+		return unrouted;
+	}
 	int rc = fail_code(r, E_METHOD, err, "%s is not supported on resources of kind \"%s\"",
 			   verb, status_resource(r->arena, r->resource, r->group));
 	failure_details(r, NULL, r->group, r->resource);

@@ -20,6 +20,8 @@ int fail_conflict(struct request *r, const char *name, struct error *err, const 
 	PRINTF(4, 5);
 int fail_modified(struct request *r, const char *name, struct error *err);
 /* "widgets.g "a" is forbidden: WHY". */
+/* What the failure is about: its details. */
+void failure_details(struct request *r, const char *name, const char *group, const char *kind);
 int fail_forbidden(struct request *r, const char *name, struct error *err, const char *fmt, ...)
 	PRINTF(4, 5);
 /* "Widget.g "a" is invalid: [...]". */

@@ -123,7 +123,7 @@ static bool hex4(const struct parser *p, size_t at, uint32_t *ret)
 /* At the u of \uXXXX, or of a pair of surrogates. */
 static bool unicode_escape(struct parser *p, struct strbuf *out)
 {
-	uint32_t rune, low;
+	uint32_t rune, low = 0;
 	if (!hex4(p, p->at + 1, &rune)) {
 		while (p->at + 1 < p->text.len && char_is_hex(p->text.ptr[p->at + 1]))
 			p->at++;
@@ -133,11 +133,12 @@ static bool unicode_escape(struct parser *p, struct strbuf *out)
 	p->at += 5;
 	if (rune >= 0xD800 && rune < 0xE000) {
 		struct str rest = str_skip(p->text, p->at);
-		if (rune >= 0xDC00 || !str_has_prefix(rest, STR("\\u")) ||
-		    !hex4(p, p->at + 2, &low) || low < 0xDC00 || low > 0xDFFF)
+		bool pair = rune < 0xDC00 && str_has_prefix(rest, STR("\\u")) &&
+			    hex4(p, p->at + 2, &low) && low >= 0xDC00 && low <= 0xDFFF;
+		if (!pair && !p->dup)
 			return fault(p, "lone surrogate in string literal");
-		p->at += 6;
-		rune = 0x10000 + ((rune - 0xD800) << 10) + (low - 0xDC00);
+		p->at += pair ? 6 : 0;
+		rune = pair ? 0x10000 + ((rune - 0xD800) << 10) + (low - 0xDC00) : 0xFFFD;
 	}
 	strbuf_addrune(out, rune);
 	return true;

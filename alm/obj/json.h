@@ -21,7 +21,7 @@ struct json_duplicates {
 void json_duplicates_release(struct json_duplicates *d);
 
 /* E_BADREQUEST in the words of Go's encoding/json, with line and byte offset of the fault. A
- * duplicate member is an error; json_parse_dup() lets the last one win and reports the path;
+ * duplicate member is an error; json_parse_dup() lets the last one win and reports the path, and half a pair of surrogates is U+FFFD to it;
  * after an error there is none to release.
  * E_TOOLARGE for more than nodes_max values (0: as many as there are). */
 int json_parse(struct str text, struct obj **ret, struct error *err);

@@ -30,6 +30,8 @@ TEXT_CELL(cell_distinguisher, "spec.distinguisherMethod.type", "<none>")
 TEXT_CELL(cell_level_type, "spec.type", "")
 TEXT_CELL(cell_driver, "spec.driver", "")
 TEXT_CELL(cell_pool, "spec.pool.name", "")
+TEXT_CELL(cell_component_message, "conditions[0].message", "")
+TEXT_CELL(cell_component_error, "conditions[0].error", "")
 NUMBER_CELL(cell_precedence, "spec.matchingPrecedence")
 FLAG_CELL(cell_expansion, "allowVolumeExpansion", false)
 FLAG_CELL(cell_attach_required, "spec.attachRequired", true)
@@ -82,6 +84,13 @@ static struct obj *cell_claim(const struct obj *o, int64_t now_ns)
 	const char *name = obj_str(o, "spec.claimRef.name");
 	return obj_path(o, "spec.claimRef") ? obj_stringf("%s/%s", ns ? ns : "", name ? name : "")
 					    : obj_string("");
+}
+
+static struct obj *cell_component(const struct obj *o, int64_t now_ns)
+{
+	(void)now_ns;
+	bool ok = cstr_eq(obj_str(o, "conditions[0].status"), "True");
+	return obj_string(ok ? "Healthy" : "Unhealthy");
 }
 
 static struct obj *cell_node_status(const struct obj *o, int64_t now_ns)
@@ -289,6 +298,10 @@ static const struct kind_column of_level[] = {
 	COLUMN("NominalConcurrencyShares", "string", cell_shares, 0),
 	COLUMN("Queues", "string", cell_queues, 0), COLUMN("HandSize", "string", cell_hand, 0),
 	COLUMN("QueueLengthLimit", "string", cell_queue_length, 0), AGE};
+static const struct kind_column of_component[] = {
+	NAME, COLUMN("Status", "string", cell_component, 0),
+	COLUMN("Message", "string", cell_component_message, 0),
+	COLUMN("Error", "string", cell_component_error, 0)};
 static const struct kind_column of_claim[] = {
 	NAME, COLUMN("State", "string", cell_claim_state, 0), AGE};
 static const struct kind_column of_slice[] = {
@@ -296,6 +309,7 @@ static const struct kind_column of_slice[] = {
 	COLUMN("Pool", "string", cell_pool, 0), AGE};
 
 const struct columns_row columns_cluster[] = {
+	OF("", "ComponentStatus", of_component),
 	OF("", "Node", of_node),
 	OF("", "PersistentVolume", of_pv),
 	OF("", "PersistentVolumeClaim", of_pvc),

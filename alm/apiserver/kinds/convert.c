@@ -58,6 +58,24 @@ void convert_to_storage(const struct kind *k, struct obj *o)
 	}
 }
 
+/* As the version it is stored in has it, and of that what k has, too: no more is given by default. */
+static void show_form(const struct kind *k, struct obj *o, struct arena *a)
+{
+	const char *group, *version = k->version;
+	(void)gvk_split_api_version(obj_str(o, "apiVersion"), a, &group, &version);
+	bool other = !cstr_eq(version, k->version);
+	const struct schema *was = other ? kind_form_schema(k, version) : k->schema;
+	if (!was)
+		was = k->schema; /* of a version that is no more */
+	if (!was)
+		return;
+	/* No write would get through with more defaults than fit: shown without the rest. */
+	schema_prune(was, o, NULL, NULL);
+	(void)schema_default(was, o);
+	if (other && k->schema)
+		schema_fit(k->schema, o);
+}
+
 /* What is stored, as k shows it; shaped: it is in the form of k's schema. */
 static void show_as(const struct kind *k, struct obj *o, bool shaped, struct arena *a)
 {
@@ -67,13 +85,21 @@ static void show_as(const struct kind *k, struct obj *o, bool shaped, struct are
 		crd_to_v1beta1(o);
 	if (autoscaler_is_v1(k))
 		autoscaler_to_v1(o);
+	if (k->flags & KIND_CUSTOM && !shaped)
+		show_form(k, o, a);
 	obj_set_str(o, "apiVersion", kind_api_version(k, a));
-	if (k->schema && !shaped) {
-		schema_prune(k->schema, o, NULL, NULL);
-		/* No write would get through with more defaults than fit: shown without the rest.
-		 */
-		(void)schema_default(k->schema, o);
-	}
+}
+
+struct obj *convert_form(const struct kind *k, const struct obj *o, struct arena *a)
+{
+	const struct schema *stored = kind_form_schema(k, k->storage_version);
+	if (!(k->flags & KIND_CUSTOM) || cstr_eq(k->version, k->storage_version))
+		return NULL;
+	struct obj *form = obj_keep(a, obj_copy(o));
+	convert_to_storage(k, form);
+	if (stored)
+		schema_fit(stored, form);
+	return form;
 }
 
 /* Of another version, which only its converter makes one of this. */
@@ -102,6 +128,10 @@ const struct obj *convert_between(const struct kind *from, const struct kind *to
 	if (!o || from == to)
 		return o;
 	struct obj *copy = obj_keep(a, obj_copy(o));
+	if (to->flags & KIND_CUSTOM) { /* no more than that, for admission */
+		obj_set_str(copy, "apiVersion", kind_api_version(to, a));
+		return copy;
+	}
 	convert_to_storage(from, copy);
 	show_as(to, copy, false, a);
 	return copy;

@@ -11,10 +11,18 @@
 
 #define CRD_KIND_BYTES_MAX ((size_t)4 << 20)
 
+struct crd_forms {
+	size_t refs;
+	struct arena *arena;
+	struct kind_form *items;
+	struct schema **owned; /* of each; NULL: none, or none that is one */
+	size_t n;
+};
+
 struct crd_kind {
 	struct kind kind;
 	struct arena *arena;
-	struct schema *schema;
+	struct crd_forms *forms;
 	struct strbuf openapi;
 	struct obj *converter;
 };
@@ -146,22 +154,66 @@ static int pack_openapi(struct crd_kind *c, const struct obj *openapi, struct er
 	return rc;
 }
 
-int crd_kind_new(const struct obj *crd, const struct obj *version, uint32_t stamp,
-		 struct kind **ret, struct error *err)
+struct crd_forms *crd_forms_new(const struct obj *crd)
+{
+	const struct obj *list = obj_path(crd, "spec.versions");
+	struct crd_forms *f = xcalloc(1, sizeof(*f));
+	f->refs = 1;
+	f->arena = arena_new(CRD_KIND_BYTES_MAX);
+	f->n = obj_len(list);
+	f->items = ARENA_ARRAY(f->arena, struct kind_form, f->n);
+	f->owned = ARENA_ARRAY(f->arena, struct schema *, f->n);
+	for (size_t i = 0; i < f->n; i++) {
+		const struct obj *openapi = obj_path(obj_at(list, i), "schema.openAPIV3Schema");
+		struct error ignored = ERROR_INIT; /* crd_kind_new() tells */
+		f->items[i].version = text_of(obj_at(list, i), "name", f->arena);
+		if (openapi && schema_compile(openapi, &f->owned[i], &ignored) == 0)
+			f->items[i].schema = f->owned[i];
+	}
+	return f;
+}
+
+void crd_forms_unref(struct crd_forms *f)
+{
+	if (!f || --f->refs > 0)
+		return;
+	for (size_t i = 0; i < f->n; i++)
+		schema_free(f->owned[i]);
+	arena_free(f->arena);
+	xfree(f);
+}
+
+static int set_schema(struct crd_kind *c, const struct obj *version, struct error *err)
+{
+	struct kind *k = &c->kind;
+	const struct obj *openapi = obj_path(version, "schema.openAPIV3Schema");
+	CLEANUP(schema_freep) struct schema *refused = NULL;
+	k->forms = c->forms->items;
+	k->n_forms = c->forms->n;
+	k->schema = kind_form_schema(k, k->version);
+	if (!openapi)
+		return 0;
+	return !k->schema && schema_compile(openapi, &refused, err) < 0
+		       ? -err->code
+		       : pack_openapi(c, openapi, err);
+}
+
+int crd_kind_new(const struct obj *crd, const struct obj *version, struct crd_forms *forms,
+		 uint32_t stamp, struct kind **ret, struct error *err)
 {
 	struct crd_kind *c = xcalloc(1, sizeof(*c));
 	struct kind *k = &c->kind;
 	const struct obj *names = obj_path(crd, "spec.names");
 	struct arena *a = c->arena = arena_new(CRD_KIND_BYTES_MAX);
-	const struct obj *openapi = obj_path(version, "schema.openAPIV3Schema");
 	strbuf_init(&c->openapi, CRD_KIND_BYTES_MAX);
-	if (openapi &&
-	    (schema_compile(openapi, &c->schema, err) < 0 || pack_openapi(c, openapi, err) < 0)) {
+	c->forms = forms;
+	forms->refs++;
+	k->version = text_of(version, "name", a);
+	if (set_schema(c, version, err) < 0) {
 		crd_kind_free(k);
 		return error_wrap(err, "schema of %s", meta_name(crd));
 	}
 	k->group = text_of(crd, "spec.group", a);
-	k->version = text_of(version, "name", a);
 	k->kind = text_of(names, "kind", a);
 	k->list_kind = text_of(names, "listKind", a);
 	k->plural = text_of(names, "plural", a);
@@ -171,7 +223,6 @@ int crd_kind_new(const struct obj *crd, const struct obj *version, uint32_t stam
 	k->verbs = VERB_ALL;
 	k->flags = KIND_CUSTOM | KIND_GENERATION;
 	k->crd_name = arena_strdup(a, meta_name(crd));
-	k->schema = c->schema;
 	k->stamp = stamp;
 	k->storage_version = storage_version_of(crd, a);
 	if (cstr_eq(k->storage_version, k->version))
@@ -216,7 +267,7 @@ struct kind *crd_door_new(const struct obj *crd, const char *group, const char *
 void crd_kind_free(struct kind *k)
 {
 	struct crd_kind *c = CONTAINER_OF(k, struct crd_kind, kind);
-	schema_free(c->schema);
+	crd_forms_unref(c->forms);
 	obj_unref(c->converter);
 	strbuf_release(&c->openapi);
 	arena_free(c->arena);

@@ -4,10 +4,14 @@
 
 #include "alm/apiserver/kinds/kinds.h"
 
+/* The schemas of all versions of a definition, which its kinds share; of those that are none, none. */
+struct crd_forms *crd_forms_new(const struct obj *crd);
+void crd_forms_unref(struct crd_forms *f);
+
 /* version is an element of spec.versions. Owned by the caller, who gives it to kinds_add() with
  * crd_kind_free. */
-int crd_kind_new(const struct obj *crd, const struct obj *version, uint32_t stamp,
-		 struct kind **ret, struct error *err);
+int crd_kind_new(const struct obj *crd, const struct obj *version, struct crd_forms *forms,
+		 uint32_t stamp, struct kind **ret, struct error *err);
 /* The door of group and version to the version v of the definition, as above: an object by its name,
  * and create; modern.h leads through it. */
 struct kind *crd_door_new(const struct obj *crd, const char *group, const char *version,

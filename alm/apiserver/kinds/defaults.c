@@ -284,6 +284,7 @@ static void set_own_pod(struct obj *o)
 {
 	struct obj *spec = default_map(o, "spec");
 	set_pod(spec, true);
+	defaults_of_whole_pod(spec);
 	if (obj_i64(spec, "terminationGracePeriodSeconds", 0) < 0)
 		obj_set_int(spec, "terminationGracePeriodSeconds", 1);
 	if (!obj_flag(spec, "hostNetwork", false))

@@ -17,6 +17,8 @@ struct default_kind {
 
 const struct default_kind *defaults_of_platform(size_t *ret_n);
 
+void defaults_of_whole_pod(struct obj *spec);
+
 bool default_is_absent(const struct obj *v);
 void defaults_apply(struct obj *o, const struct default_rule *rules); /* o may be no map, or NULL */
 /* The member, if it is one; else NULL. */

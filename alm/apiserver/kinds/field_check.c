@@ -6,6 +6,7 @@
 #include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
 #include "alm/obj/quantity.h"
+#include "alm/obj/schema/schema_node.h"
 
 #define SHOWN_MAX ((size_t)64 << 10)
 
@@ -42,7 +43,7 @@ const char *check_at(struct field_errors *e, const char *path, size_t i)
 const char *check_quoted(struct field_errors *e, const char *text)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
-	json_quote(str_of(text), &b);
+	go_quote(str_of(text), &b);
 	return arena_strdup(e->arena, b.buf);
 }
 
@@ -75,7 +76,7 @@ void check_invalid_text(struct field_errors *e, const char *path, const char *te
 		return;
 	}
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(SHOWN_MAX);
-	json_quote(str_of(text), &b);
+	go_quote(str_of(text), &b);
 	field_errors_add(e, FIELD_INVALID, path, "Invalid value: %s: %s", b.buf, why);
 	e->items[e->n - 1].is_of_text = text && *text && !b.over;
 }

@@ -253,6 +253,14 @@ const char *kind_api_version(const struct kind *k, struct arena *a)
 	return k->group[0] ? arena_fmt(a, "%s/%s", k->group, k->version) : k->version;
 }
 
+const struct schema *kind_form_schema(const struct kind *k, const char *version)
+{
+	for (size_t i = 0; i < k->n_forms; i++)
+		if (cstr_eq(k->forms[i].version, version))
+			return k->forms[i].schema;
+	return NULL;
+}
+
 bool kind_fits_namespace(const struct kind *k, const char *ns)
 {
 	return ((k->flags & KIND_NAMESPACED) != 0) == (*ns != '\0');

@@ -57,6 +57,12 @@ struct kind_column {
 	struct obj *(*cell)(const struct obj *o, int64_t now_ns);
 };
 
+/* A version of a definition, served or not. */
+struct kind_form {
+	const char *version;
+	const struct schema *schema; /* or NULL */
+};
+
 struct kind {
 	const char *group, *version; /* group "" for core */
 	const char *kind, *list_kind, *plural, *singular;
@@ -65,7 +71,9 @@ struct kind {
 	/* NULL: Age. The column Name of a custom kind is not in it, that of a built-in one is. */
 	const struct kind_column *columns;
 	size_t n_columns;
-	const struct schema *schema; /* of this version; NULL for most built-ins */
+	const struct schema *schema;   /* of this version; NULL for most built-ins */
+	const struct kind_form *forms; /* all versions of its CRD; NULL for built-ins */
+	size_t n_forms;
 	/* The CRD version's openAPIV3Schema as JSON, for OpenAPI, gzip: documents are rarely asked
 	 * for, and as a tree it would take twenty times as much. Empty: none. */
 	struct str openapi;
@@ -121,6 +129,9 @@ const struct kind *const *kinds_all(struct kinds *k, size_t *ret_n);
 
 /* "golden.example.com/v1" or "v1"; from a. */
 const char *kind_api_version(const struct kind *k, struct arena *a);
+
+/* Of that version of its definition; NULL: there is none. */
+const struct schema *kind_form_schema(const struct kind *k, const char *version);
 
 /* Objects of a namespaced kind have a namespace, those of a cluster-scoped one have none (""). */
 bool kind_fits_namespace(const struct kind *k, const char *ns);

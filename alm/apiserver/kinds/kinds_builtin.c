@@ -81,6 +81,11 @@ static const char *const audit_fields[] = {
 	"subject.uid", "actor", NULL};
 
 static const struct kind builtin[] = {
+	ROW("", "v1", "Binding", "bindings", "binding", NONE, NONE, VERB_CREATE, NS | KIND_VIRTUAL),
+	{.group = "", .version = "v1", .kind = "ComponentStatus", .list_kind = "ComponentStatusList",
+	 .plural = "componentstatuses", .singular = "componentstatus", .short_names = LIST("cs"),
+	 .verbs = VERB_GET | VERB_LIST, .flags = CLUS | KIND_VIRTUAL, .storage_version = "v1",
+	 .deprecation_warning = "v1 ComponentStatus is deprecated in v1.19+"},
 	KIND("", "v1", "ConfigMap", "configmaps", "configmap", LIST("cm"), NONE, NS | UNCOND | LAST),
 	{.group = "", .version = "v1", .kind = "Endpoints", .list_kind = "EndpointsList",
 	 .plural = "endpoints", .singular = "endpoints", .short_names = LIST("ep"), .verbs = VERB_ALL,

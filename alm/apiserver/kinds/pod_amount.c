@@ -15,14 +15,11 @@ static void amount_add(struct amount *a, const struct amount *more)
 	quantity_add(&a->q, &more->q);
 }
 
-struct amount amount_of_pod(const struct obj *pod, const char *list, const char *name)
+struct amount amount_of_containers(const struct obj *spec, const char *list, const char *name)
 {
-	struct amount sum = amount_in(obj_path(pod, "spec.resources"), list, name);
-	if (sum.is_there)
-		return sum;
-	const struct obj *containers = obj_path(pod, "spec.containers");
-	const struct obj *init = obj_path(pod, "spec.initContainers");
-	struct amount beside = {0}, peak = {0};
+	const struct obj *containers = obj_get(spec, "containers");
+	const struct obj *init = obj_get(spec, "initContainers");
+	struct amount sum = {0}, beside = {0}, peak = {0};
 	for (size_t i = 0; i < obj_len(containers); i++) {
 		struct amount one =
 			amount_in(obj_get(obj_at(containers, i), "resources"), list, name);
@@ -40,6 +37,12 @@ struct amount amount_of_pod(const struct obj *pod, const char *list, const char 
 			peak = now;
 	}
 	return peak.is_there && (!sum.is_there || peak.q.nanos > sum.q.nanos) ? peak : sum;
+}
+
+struct amount amount_of_pod(const struct obj *pod, const char *list, const char *name)
+{
+	struct amount own = amount_in(obj_path(pod, "spec.resources"), list, name);
+	return own.is_there ? own : amount_of_containers(obj_get(pod, "spec"), list, name);
 }
 
 /* What cpu and memory are asked for and limited to, together; what is 0 is not there. */

@@ -13,8 +13,10 @@ struct amount {
 
 /* list: "requests" or "limits" of resources. */
 struct amount amount_in(const struct obj *resources, const char *list, const char *name);
-/* Of a Pod: its own, else what its containers take together, or at most while they start: each
- * init container beside the restartable ones before it. */
+/* What the containers of the spec of a Pod take together, or at most while they start: each init container beside the restartable
+ * ones before it. */
+struct amount amount_of_containers(const struct obj *spec, const char *list, const char *name);
+/* Of a Pod: its own, else that of its containers. */
 struct amount amount_of_pod(const struct obj *pod, const char *list, const char *name);
 
 /* status.qosClass of a Pod with its defaults. */

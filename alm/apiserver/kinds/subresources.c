@@ -22,6 +22,7 @@ static const struct kind_subresource all[] = {
 	{PODS, "exec", STREAM, "", "v1", "PodExecOptions", true},
 	{PODS, "log", VERB_GET, OF_KIND, true},
 	{PODS, "portforward", STREAM, "", "v1", "PodPortForwardOptions", true},
+	{PODS, "resize", CHANGE, OF_KIND, false},
 	{"certificates.k8s.io", "certificatesigningrequests", "approval", CHANGE, OF_KIND, false},
 };
 /* clang-format on */

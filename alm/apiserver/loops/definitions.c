@@ -57,13 +57,15 @@ static void serve(struct crds *c, const struct obj *o)
 	kinds_remove_crd(c->server->kinds, meta_name(o));
 	if (!condition_is(o, "Established", "True"))
 		return;
+	struct crd_forms *forms = crd_forms_new(o);
 	for (size_t i = 0; i < obj_len(list); i++) {
 		struct kind *k = NULL;
 		struct error err = ERROR_INIT;
 		if (obj_flag(obj_at(list, i), "served", false) &&
-		    crd_kind_new(o, obj_at(list, i), ++c->last_stamp, &k, &err) == 0)
+		    crd_kind_new(o, obj_at(list, i), forms, ++c->last_stamp, &k, &err) == 0)
 			kinds_add(c->server->kinds, k, crd_kind_free);
 	}
+	crd_forms_unref(forms);
 	open_doors(c, o);
 }
 

@@ -67,6 +67,17 @@ static void strip(struct fieldset *s, const char *subresource, bool has_status, 
 	}
 }
 
+static void strip_meta(struct fieldset *s, const char *step)
+{
+	if (!step || !fieldset_find(s, "f:metadata"))
+		return;
+	struct fieldset_item *meta = fieldset_at(s, "f:metadata");
+	if (meta->below)
+		fieldset_remove(meta->below, step);
+	if (!meta->below || !meta->below->n)
+		fieldset_remove(s, "f:metadata");
+}
+
 static void compare(struct apply_type t, const struct obj *before, const struct obj *after,
 		    const char *subresource, bool has_status, bool builtin, struct arena *a,
 		    struct apply_diff *ret)
@@ -362,9 +373,12 @@ static int merge(const struct apply_request *r, struct apply_type t, struct mana
 	mine->fields = apply_fields(t, r->config, a);
 	bool builtin = is_builtin(t, r->config) && !r->keeps_meta;
 	strip(mine->fields, r->subresource, r->has_status, builtin);
+	strip_meta(mine->fields, r->keeps_field);
 	struct obj *merged = apply_merge_values(t, live, r->config, a);
 	merged = drop_left_fields(t, merged, r->config, m, last);
 	compare(t, live, merged, r->subresource, r->has_status, builtin, a, &diff);
+	strip_meta(diff.added, r->keeps_field);
+	strip_meta(diff.modified, r->keeps_field);
 	const struct fieldset *free = free_for_kubectl(r, t, live, a);
 	if (!take_from_others(m, mine, &diff, free, r->force ? NULL : out)) {
 		obj_unref(merged);

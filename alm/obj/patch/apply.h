@@ -24,6 +24,7 @@ struct apply_request {
 	const char *subresource;      /* "" for the main endpoint */
 	bool has_status; /* the kind has the subresource: nobody owns status on the main endpoint */
 	bool keeps_meta; /* a built-in kind whose metadata is not written through its status */
+	const char *keeps_field; /* nor this of its metadata, "f:labels"; or NULL */
 	bool force;
 	int64_t now_ns;
 	size_t bytes_max; /* of the text of managedFields; 0: no limit */

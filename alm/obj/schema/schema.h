@@ -48,6 +48,8 @@ void schema_prune(const struct schema *s, struct obj *o,
 bool schema_default(const struct schema *s, struct obj *o);
 /* The same of what server-side apply made: a null that has no default stays, and is refused. */
 bool schema_default_applied(const struct schema *s, struct obj *o);
+/* What came of another version: pruned, and rid of nulls that may not be and have no default. */
+void schema_fit(const struct schema *s, struct obj *o);
 /* Would both leave the object as it is? Then no copy is needed to change. */
 bool schema_is_shaped(const struct schema *s, const struct obj *o);
 /* Types, formats, bounds, enums, lists as sets and maps ... everything but

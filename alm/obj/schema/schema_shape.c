@@ -244,14 +244,14 @@ static bool is_bad_null(const struct schema *s, const struct obj *value)
 /* What is put into an object while it is defaulted. */
 struct defaulting {
 	size_t left; /* bytes */
-	bool over, keeps_nulls;
+	bool over, keeps_nulls, adds_none;
 };
 
 /* A copy of the default of s; NULL if there is none, or no room for it. */
 static struct obj *default_of(struct defaulting *d, const struct schema *s, const char *key)
 {
 	size_t bytes = s->default_bytes + (key ? strlen(key) + strlen("\"\":,") : strlen(","));
-	if (!s->default_value)
+	if (!s->default_value || d->adds_none)
 		return NULL;
 	if (d->over || bytes > d->left) {
 		d->over = true;
@@ -268,7 +268,7 @@ static void default_null(struct defaulting *d, const struct schema *s, struct ob
 	struct obj *value = default_of(d, s, key);
 	if (value)
 		obj_set(o, key, value);
-	else if (!d->keeps_nulls)
+	else if (!d->keeps_nulls && !(d->adds_none && s->default_value))
 		obj_del(o, key);
 }
 
@@ -321,6 +321,13 @@ bool schema_default_applied(const struct schema *s, struct obj *o)
 	struct defaulting d = {.left = SCHEMA_DEFAULTED_BYTES_MAX, .keeps_nulls = true};
 	default_node(&d, s, o);
 	return !d.over;
+}
+
+void schema_fit(const struct schema *s, struct obj *o)
+{
+	struct defaulting d = {.adds_none = true};
+	schema_prune(s, o, NULL, NULL);
+	default_node(&d, s, o);
 }
 
 static bool map_is_defaulted(const struct schema *s, const struct obj *o)

@@ -75,8 +75,11 @@ def send(method, path, text=None, kind=JSON):
 
 
 def member(o, path):
-    for k in path.split('.'):
-        o = o.get(k) if isinstance(o, dict) else None
+    for k in path.replace('[', '.').replace(']', '').split('.'):
+        if isinstance(o, list):
+            o = o[int(k)] if int(k) < len(o) else None
+        else:
+            o = o.get(k) if isinstance(o, dict) else None
     return o
 
 

@@ -26,8 +26,8 @@ static void test_admit__keys_without_a_certificate_are_told(void **state)
 		const char *type, *cert; /* cert NULL: none at all */
 		bool told;
 	} rows[] = {
-		{"kubernetes.io/tls", "-----BEGIN CERTIFICATE-----", false},
-		{"kubernetes.io/tls", " -----BEGIN x", false},
+		{"kubernetes.io/tls", "-----BEGIN CERTIFICATE-----", true}, /* and no end */
+		{"kubernetes.io/tls", " -----BEGIN x", true},
 		{"kubernetes.io/tls", "-----BEGIN", true},
 		{"kubernetes.io/tls", "x", true},
 		{"kubernetes.io/tls", "", true},

@@ -59,6 +59,27 @@ static void test_differs__a_stricter_schema(void **state)
 	replay("tests/golden/kube-api/ratchet.jsonl", 80, NULL);
 }
 
+/* What is kept of what two versions have other fields for. */
+static void test_differs__forms_of_a_definition(void **state)
+{
+	(void)state;
+	replay("tests/golden/kube-api/forms.jsonl", 70, NULL);
+}
+
+/* Pods that are resized and bound, and components. */
+static void test_differs__of_pods(void **state)
+{
+	(void)state;
+	replay("tests/golden/kube-api/pods.jsonl", 130, NULL);
+}
+
+/* What is rarely sent. */
+static void test_differs__small_things(void **state)
+{
+	(void)state;
+	replay("tests/golden/kube-api/small.jsonl", 35, NULL);
+}
+
 /* And what commands of kubectl showed (tests/fuzz/diff_kubectl.py). */
 static void test_differs__what_kubectl_showed(void **state)
 {
@@ -106,6 +127,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_differs__a_stricter_schema),
+		cmocka_unit_test(test_differs__forms_of_a_definition),
+		cmocka_unit_test(test_differs__of_pods),
+		cmocka_unit_test(test_differs__small_things),
 		cmocka_unit_test(test_differs__what_kubectl_showed),
 		cmocka_unit_test(test_differs__who_asks_for_a_certificate),
 		cmocka_unit_test(test_differs__answers_are_those_of_a_real_server),

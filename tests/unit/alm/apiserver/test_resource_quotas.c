@@ -65,6 +65,33 @@ static void test_resource_quotas__within_one_turn(void **state)
 	expect_used(f, "requests.cpu", "600m");
 }
 
+/* What a Pod that is resized takes more is counted. */
+static void test_resource_quotas__of_what_is_resized(void **state)
+{
+	static const struct {
+		const char *cpu;
+		int status;
+	} rows[] = {{"900m", 200}, {"1001m", 403}, {"1", 200}, {"100m", 200}};
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+	assert_int_equal(send(f, "POST", SPACE "/resourcequotas", HARD("\"requests.cpu\":\"1\"")),
+			 201);
+	assert_int_equal(send(f, "POST", SPACE "/pods", POD("a", "600m")), 201);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		assert_int_equal(
+			apifake_do_type(
+				f, "PATCH", SPACE "/pods/a/resize",
+				"application/strategic-merge-patch+json",
+				arena_fmt(a,
+					  "{\"spec\":{\"containers\":[{\"name\":\"c\","
+					  "\"resources\":{\"requests\":{\"cpu\":\"%s\"}}}]}}",
+					  rows[i].cpu))
+				.status,
+			rows[i].status);
+	expect_used(f, "requests.cpu", "100m");
+}
+
 static void fill_disk(struct apifake *f, bool full)
 {
 	struct error err = ERROR_INIT;
@@ -247,6 +274,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_resource_quotas__answers_are_those_of_a_real_server),
 		cmocka_unit_test(test_resource_quotas__within_one_turn),
+		cmocka_unit_test(test_resource_quotas__of_what_is_resized),
 		cmocka_unit_test(test_resource_quotas__a_batch_that_fails_takes_nothing),
 		cmocka_unit_test(test_resource_quotas__names_of_nothing),
 		cmocka_unit_test(test_resource_quotas__many_long_names),

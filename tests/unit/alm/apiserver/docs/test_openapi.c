@@ -340,7 +340,9 @@ static void test_openapi__a_kind_keeps_no_tree(void **state)
 	obj_unref(crd);
 	assert_ok(json_parse(str_of(text), &crd, &err), &err);
 	size_t whole = obj_bytes() - before;
-	assert_ok(crd_kind_new(crd, obj_at(obj_path(crd, "spec.versions"), 0), 1, &k, &err), &err);
+	struct crd_forms *forms = crd_forms_new(crd);
+	assert_ok(crd_kind_new(crd, obj_path(crd, "spec.versions[0]"), forms, 1, &k, &err), &err);
+	crd_forms_unref(forms);
 	obj_unref(crd);
 	assert_true(obj_bytes() - before < whole / 4); /* defaults and enums */
 	assert_true(k->openapi.len > 0 && k->openapi.len < strlen(text) / 2);

@@ -21,7 +21,10 @@ static const char *warning_beside(struct arena *a, const char *others)
 		"\"openAPIV3Schema\":{\"type\":\"object\"}}}%s]}}",
 		others);
 	assert_int_equal(json_parse(str_of(text), &crd, &err), 0);
-	assert_int_equal(crd_kind_new(crd, obj_path(crd, "spec.versions[0]"), 1, &k, &err), 0);
+	struct crd_forms *forms = crd_forms_new(crd);
+	assert_int_equal(crd_kind_new(crd, obj_path(crd, "spec.versions[0]"), forms, 1, &k, &err),
+			 0);
+	crd_forms_unref(forms);
 	const char *warning = arena_strdup(a, k->deprecation_warning);
 	crd_kind_free(k);
 	obj_unref(crd);
