@@ -39,7 +39,7 @@ static void test_pod_amount__of_a_pod(void **state)
 		if (is.is_there != (rows[i].want >= 0))
 			fail_msg("row %zu", i);
 		if (is.is_there)
-			assert_true(is.q.nanos == rows[i].want * NS_PER_S);
+			assert_true(is.q.nanos == (quantity_nanos)rows[i].want * NS_PER_S);
 	}
 }
 
