@@ -339,7 +339,7 @@ int converting_prepare(struct request *r, const struct obj *o, struct text *befo
 		bool own = k == r->kind;
 		struct obj *made = NULL;
 		struct error ignored = ERROR_INIT;
-		if (!cstr_eq(k->crd_name, r->kind->crd_name) || !k->converter ||
+		if (!cstr_eq(k->crd_name, r->kind->crd_name) ||
 		    !(own || (stored && hub_watches(r->server->hub, k))))
 			continue;
 		int rc = convert_one(r, k, o, &made, own ? err : &ignored);

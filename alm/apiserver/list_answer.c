@@ -170,7 +170,6 @@ static void stream_begin(void *arg, const struct error *err)
 	}
 	struct exchange *x = r->exchange;
 	if (err || !has_its_kind(s)) {
-		x->on_close = NULL;
 		stream_free(s);
 		if (err)
 			request_reply_error(r, err);

@@ -143,6 +143,10 @@ static void halt(struct executor *x, const struct error *err)
 		r->status = NULL;
 		r->status_action = NULL;
 		r->failed = false;
+		if (!r->dropped)
+			continue;
+		r->plan.head = STEAL(r->dropped); /* as nothing was said, nothing was decided */
+		r->changed = false;
 	}
 	loop_arm(x->c.loop, &x->halt, HALT_NS);
 }

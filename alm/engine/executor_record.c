@@ -52,12 +52,12 @@ static int append(struct executor *x, const struct audit_row *row, int64_t *ret_
 {
 	if (db_savepoint(x->c.db, err) < 0)
 		return -err->code;
-	if (audit_append(x->c.audit, row, ret_seq, err) < 0) {
+	if (audit_append(x->c.audit, row, ret_seq, err) < 0 || db_release(x->c.db, err) < 0) {
 		db_rollback_to(x->c.db);
 		audit_rolled_back(x->c.audit);
 		return -err->code;
 	}
-	return db_release(x->c.db, err);
+	return 0;
 }
 
 int record_soon(struct executor *x, const struct audit_row *row, int64_t *ret_seq,

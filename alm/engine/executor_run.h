@@ -24,6 +24,7 @@ struct executor_run {
 	struct executor *x;
 	char *controller, *key;
 	struct plan plan;
+	struct action *dropped; /* of the plan: what is back if the log does not say why it went */
 	struct arena *a;
 	executor_done done;
 	void *done_arg;

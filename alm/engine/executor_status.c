@@ -251,6 +251,8 @@ static bool contest(struct executor_run *r, const struct obj *live, int64_t logg
 /* Nothing that was decided by this status is done. */
 static void drop_plan(struct executor_run *r)
 {
+	if (r->plan.head)
+		r->dropped = r->plan.head;
 	r->plan.head = NULL;
 	r->changed = true; /* worth another reconcile */
 }

@@ -58,7 +58,7 @@ static struct obj *access_status(struct auth *a, const struct user_info *u,
 	return status;
 }
 
-/* As the real server does with all that it hands on (golden G178). */
+/* As the real server does with all that it hands on (golden G178). Their lists are of one piece, with a schema or without. */
 static void track(struct request *r, struct obj *o)
 {
 	struct write_options opt;
@@ -66,8 +66,7 @@ static void track(struct request *r, struct obj *o)
 	if (options_write(r, "CreateOptions", false, false, &opt, &ignored) < 0)
 		return;
 	const char *api_version = kind_api_version(r->kind, r->arena);
-	const struct update_request u = {.schema = apply_builtin_schema(api_version, r->kind->kind),
-					 .after = o,
+	const struct update_request u = {.after = o,
 					 .manager = opt.manager,
 					 .api_version = api_version,
 					 .subresource = "",

@@ -336,7 +336,7 @@ static void check_kind(size_t row, struct judged *x, struct check_parts *ret)
 		check_anew(kinds[row].check, x->e, x->o, x->before);
 	ret->changed = x->e->n;
 	x->rules_stand = keeps && order == CHECK_FIRST;
-	if (x->rules_stand && x->by_rules)
+	if (x->rules_stand) /* of what did not change all is forgiven */
 		check_rules(x->group, x->plural, x->o, x->before, false, x->e);
 	if (order == CHECK_FIRST)
 		ret->checked = x->e->n;

@@ -159,8 +159,7 @@ static const struct strategy_ref *own_ref(struct strategy_pass *s, const struct 
 	for (size_t i = 0; s->app && i < s->app->n; i++)
 		if (!strcmp(s->app->strategies[i].name, meta_name(o)))
 			return &s->app->strategies[i];
-	s->own = (struct strategy_ref){
-		.o = o, .name = meta_name(o), .version = "", .phase = phase_of(o)};
+	s->own = (struct strategy_ref){.o = o, .phase = phase_of(o)}; /* without an app, no more */
 	return &s->own;
 }
 

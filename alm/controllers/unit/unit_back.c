@@ -150,7 +150,7 @@ static enum ensured read_document(struct unit_pass *s, const struct obj **ret)
 		return WAITING;
 	const struct obj *first = obj_get(items, store_name(prefix, 0, s->v->a));
 	(void)str_parse_u64(str_of(meta_annotation(first, ANNOTATION_CHUNKS)), &n);
-	if (n > 1 && n <= STORE_CHUNKS_MAX)
+	if (n <= STORE_CHUNKS_MAX)
 		items = read_chunks(s, prefix, n);
 	if (!items)
 		return WAITING;

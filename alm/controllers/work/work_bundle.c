@@ -43,15 +43,15 @@ static int append(struct work *w, const char *reason, const struct obj *source, 
 }
 
 /* Each commit once, in their order: those that were never run, then the head. */
-static int append_revision(struct work *w, const struct bundle_news *news, struct error *err)
+static void append_revision(struct work *w, const struct bundle_news *news, struct error *err)
 {
 	size_t n = obj_len(news->skipped);
 	if (news->unknown && append(w, "HistoryUnknown", news->read, false, err) < 0)
-		return -err->code;
+		return;
 	for (size_t i = n; i > 0; i--)
 		if (append(w, "Superseded", obj_at(news->skipped, i - 1), true, err) < 0)
-			return -err->code;
-	return append(w, "RevisionRead", news->read, true, err);
+			return;
+	(void)append(w, "RevisionRead", news->read, true, err);
 }
 
 static void told(void *arg, const struct bundle_news *news, const struct error *err)

@@ -177,6 +177,26 @@ static void test_apiserver__survives_damaged_objects(void **state)
 	assert_int_equal(apifake_do(f, "GET", "/api/v1/namespaces", NULL).status, 200);
 }
 
+/* Nothing of a path is left out: what has a bad segment names no other resource. */
+static void test_apiserver__a_bad_segment_is_refused(void **state)
+{
+	static const char *const paths[] = {
+		"/api/v1/namespaces/default/configmaps/%2e%2e",
+		"/api/v1/namespaces/default/configmaps/.",
+		"/api/v1/namespaces/default/configmaps/a%2fb",
+		"/api/v1/namespaces/default/configmaps/%zz",
+		"/api/v1/namespaces/default/configmaps/%00",
+		"/api/v1/namespaces/default/configmaps/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r",
+	};
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct answer a = apifake_do(f, "GET", paths[i], NULL);
+		if (a.status != 400)
+			fail_msg("%s: %d", paths[i], a.status);
+	}
+}
+
 static void test_apiserver__survives_damaged_paths_and_queries(void **state)
 {
 	(void)state;
@@ -281,6 +301,7 @@ static void test_apiserver__an_apply_that_cannot_be_merged_changes_nothing(void 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_apiserver__a_bad_segment_is_refused),
 		cmocka_unit_test(test_apiserver__survives_damaged_objects),
 		cmocka_unit_test(test_apiserver__survives_damaged_paths_and_queries),
 		cmocka_unit_test(test_apiserver__asks_who_and_whether),

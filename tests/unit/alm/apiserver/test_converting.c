@@ -224,6 +224,37 @@ static void test_converting__watches(void **state)
 	apifake_close(f, w1);
 }
 
+/* Nobody asks the converter of one definition about the objects of another, whoever watches. */
+static void test_converting__each_definition_has_its_own(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = fake_new();
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 14);
+	struct str rest = str_of(definition), before;
+	for (int64_t at; (at = str_find(rest, STR("conv.example.com"))) >= 0;) {
+		before = str_sub(rest, 0, (size_t)at);
+		strbuf_addstr(&b, before);
+		strbuf_adds(&b, "other.example.com");
+		rest = str_skip(rest, (size_t)at + strlen("conv.example.com"));
+	}
+	strbuf_addstr(&b, rest);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(1 << 14);
+	struct str first, last;
+	assert_true(str_cut(strbuf_str(&b), '%', &first, &last));
+	strbuf_addstr(&text, first);
+	strbuf_adds(&text, URL);
+	strbuf_addstr(&text, str_skip(last, 1));
+	apifake_expect(f, "POST", CRDS, text.buf, 201);
+	size_t w = apifake_send(f, "GET",
+				"/apis/other.example.com/v2/namespaces/default/gears?watch=1", NULL,
+				NULL);
+	apifake_run(f);
+	create(f, "a", 1, false);
+	assert_int_equal(hook_fake_calls(), 0);
+	assert_int_equal(apifake_answer(f, w).body.len, 0);
+	apifake_close(f, w);
+}
+
 /* A webhook for another version is shown that one, and what it makes of it is made the other again. */
 static void test_converting__webhooks_see_their_version(void **state)
 {
@@ -535,6 +566,7 @@ int main(void)
 		cmocka_unit_test(test_converting__lists),
 		cmocka_unit_test(test_converting__writes),
 		cmocka_unit_test(test_converting__watches),
+		cmocka_unit_test(test_converting__each_definition_has_its_own),
 		cmocka_unit_test(test_converting__webhooks_see_their_version),
 		cmocka_unit_test(test_converting__an_answer_to_something_else_is_none),
 		cmocka_unit_test(test_converting__a_definition_changes),

@@ -132,10 +132,31 @@ static void test_large_bodies__are_refused(void **state)
 	apifake_free(f);
 }
 
+/* A patch that makes an object larger than one may be is refused, and nothing changes. */
+static void test_large_bodies__of_an_update(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	for (int part = 0; part < 2; part++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(BODY_MAX);
+		strbuf_adds(&b, "{\"metadata\":{\"name\":\"x\"},\"data\":{");
+		for (int i = 0; i < 50000; i++)
+			strbuf_addf(&b, "%s\"%c%06d\":\"\"", i ? "," : "", 'a' + part, i);
+		strbuf_adds(&b, "}}");
+		struct answer a = apifake_do_type(
+			f, part ? "PATCH" : "POST", part ? V1 "configmaps/x" : V1 "configmaps",
+			part ? "application/merge-patch+json" : "application/json", b.buf);
+		assert_int_equal(a.status, part ? 413 : 201);
+	}
+	struct answer a = apifake_do(f, "GET", V1 "configmaps/x", NULL);
+	assert_int_equal(obj_len(obj_get(a.json, "data")), 50000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_large_bodies__are_refused),
+		cmocka_unit_test(test_large_bodies__of_an_update),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,6 +148,25 @@ static void test_list__a_definition_that_goes_cuts_the_list(void **state)
 	assert_true(apifake_answer(f, n).cut);
 }
 
+/* It is another one by the commit that the list waits for: the answer is whole, and its exchange is nobody's. */
+static void test_list__a_definition_that_changes_before_the_first_portion(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	apifake_do(f, "POST", CRDS, crd);
+	fill(f, WS, "e.io/v1", "W");
+	size_t other = apifake_send(f, "PATCH", CRDS "/ws.e.io", "application/merge-patch+json",
+				    "{\"spec\":{\"names\":{\"shortNames\":[\"x\"]}}}");
+	size_t n = apifake_send(f, "GET", WS, NULL, NULL);
+	apifake_run(f);
+	assert_int_equal(apifake_answer(f, other).status, 200);
+	struct answer a = apifake_answer(f, n);
+	assert_true(a.ended);
+	assert_int_equal(a.status, 404);
+	apifake_close(f, n);
+	apifake_run(f);
+}
+
 static void test_list__over_the_budget_is_429(void **state)
 {
 	(void)state;
@@ -198,6 +217,7 @@ int main(void)
 		cmocka_unit_test(test_list__a_client_may_leave_at_any_time),
 		cmocka_unit_test(test_list__a_list_behind_a_write_shows_it),
 		cmocka_unit_test(test_list__a_definition_that_goes_cuts_the_list),
+		cmocka_unit_test(test_list__a_definition_that_changes_before_the_first_portion),
 		cmocka_unit_test(test_list__over_the_budget_is_429),
 		cmocka_unit_test(test_list__yaml_of_a_long_list_is_refused),
 	};

@@ -413,7 +413,7 @@ static int play(struct fixture *f, const struct scene *s, int at, bool prepares)
 	assert_int_equal(f->w.n_done, 1);
 	read_log(f);
 	read_calls(f);
-	if (f->w.code || !(f->log.len + f->calls.len)) /* the queue brings the key again */
+	if (f->w.code) /* the queue brings the key again */
 		reconcile(f, s);
 	assert_int_equal(f->w.code, 0);
 	read_log(f);

@@ -90,6 +90,7 @@ static void test_stalled__is_written_when_it_turns_and_only_then(void **state)
 	plan_init(&p, a);
 	assert_int_equal(stalled_end(&p, o), WAITING);
 	assert_string_equal(p.head->reason, "Recovered");
+	assert_string_equal(p.head->event_type, "Normal");
 	o = written(a, o, &p);
 	assert_false(condition_get(o, "Stalled", &c));
 	plan_init(&p, a);

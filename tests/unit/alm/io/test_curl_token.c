@@ -81,6 +81,38 @@ static void test_curl_token__what_is_one(void **state)
 	}
 }
 
+/* Who has a name and a password instead says both; a password may be empty. */
+static void test_curl_token__or_a_name_and_a_password(void **state)
+{
+	static const struct {
+		const char *username, *password, *want;
+	} rows[] = {
+		{"u", "p:w", "Basic dTpwOnc="},
+		{"u", "", "Basic dTo="},
+		{"u", NULL, "Basic dTo="},
+	};
+	struct fixture *f = *state;
+	listen_tls(f);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct result res = RESULT_INIT;
+		char username[8] = "", password[8] = ""; /* which the caller may change then */
+		memcpy(username, rows[i].username, strlen(rows[i].username));
+		if (rows[i].password)
+			memcpy(password, rows[i].password, strlen(rows[i].password));
+		const struct transport_config c = {.base_url = f->url,
+						   .ca_pem = f->ca,
+						   .username = username,
+						   .password = rows[i].password ? password : NULL};
+		CLEANUP(transport_freep) struct transport *t = NULL;
+		assert_ok(transport_curl_new(f->loop, &c, &t, &f->err), &f->err);
+		username[0] = password[0] = '-';
+		assert_int_equal(call_wait(f->loop, t, "GET", "/echo", STR_NONE, &res), 200);
+		if (!strstr(res.body.buf, rows[i].want))
+			fail_msg("row %zu: %s", i, res.body.buf);
+		strbuf_release(&res.body);
+	}
+}
+
 /* How often it was opened since the last time. */
 static int opened(int watch)
 {
@@ -156,6 +188,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_curl_token__what_is_one, fixture_setup,
 						fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_curl_token__or_a_name_and_a_password,
+						fixture_setup, fixture_teardown),
 		cmocka_unit_test(test_curl_token__is_looked_at_once_a_minute),
 		cmocka_unit_test(test_curl_token__leaves_the_memory),
 	};

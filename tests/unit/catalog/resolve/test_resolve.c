@@ -394,6 +394,50 @@ static void test_resolve__two_apps_that_are_paused_are_two_changes(void **state)
 	assert_string_not_equal(x.changes[0]->app, x.changes[1]->app);
 }
 
+/* One app in the way that is paused, and Manual as well: two changes of it, to the same version. */
+static void test_resolve__an_app_may_need_two_changes(void **state)
+{
+	struct world *w = *state;
+	static const char *managed[] = {"log.x.io/v1", NULL};
+	static const char own[] = "appType: log.x.io\nprovides: [log.x.io/v1]\n";
+	struct resolve_claim claim = {.app = "log",
+				      .self_ref = "log.x.io",
+				      .installed = true,
+				      .version = "1.0.0",
+				      .managed = managed};
+	struct resolve_input others[2] = {{0}};
+	struct resolution r;
+	struct relaxation x;
+	add(w, "1.0.0", TYPE "requires: [{resource: log.x.io/v1, versions: '>=2.0.0'}]\n");
+	add_package(w, "log", "1.0.0", own);
+	add_package(w, "log", "2.0.0", own);
+	run(w, &r);
+	claim.entry = index_package(w->index, "log", &(size_t){0})[1];
+	others[1] = (struct resolve_input){.app = "log",
+					   .self_ref = claim.self_ref,
+					   .installed_version = "1.0.0",
+					   .installed_package = "log",
+					   .installed_catalog = "community",
+					   .installed_managed = managed,
+					   .kube_version = w->in.kube_version,
+					   .indexes = w->in.indexes,
+					   .n_indexes = 1,
+					   .mode = "Manual",
+					   .paused = true};
+	w->in.claims = resolve_claims_of(&claim, 1, w->a);
+	w->in.other = of_another;
+	w->in.arg = others;
+	resolve_relax(&w->in, "1.0.0", w->a, &x);
+	if (x.stuck || x.n != 2)
+		fail_msg("%zu changes: %s", x.n, x.stuck ? x.stuck : "");
+	assert_int_equal(x.changes[0]->type, CHANGE_RESUME);
+	assert_int_equal(x.changes[1]->type, CHANGE_APPROVE);
+	for (size_t i = 0; i < 2; i++) {
+		assert_string_equal(x.changes[i]->app, "log");
+		assert_string_equal(x.changes[i]->value, "2.0.0");
+	}
+}
+
 /* A version that adds a CRD can be left again: its CRD and objects stay as they are. */
 static void test_resolve__the_way_back_drops_nothing(void **state)
 {
@@ -623,6 +667,7 @@ int main(void)
 		T(test_resolve__many_dropped_resources_are_one_step),
 		T(test_resolve__a_catalog_without_the_package_says_so),
 		T(test_resolve__two_apps_that_are_paused_are_two_changes),
+		T(test_resolve__an_app_may_need_two_changes),
 		T(test_resolve__the_way_back_drops_nothing),
 		T(test_resolve__a_drop_without_objects_can_be_accepted),
 		T(test_resolve__the_users_wish_never_blocks),

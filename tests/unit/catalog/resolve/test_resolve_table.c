@@ -436,6 +436,15 @@ static void test_resolve_table__windows_and_soak(void **state)
 	(void)state;
 	struct resolve_window w;
 	static const char *const bad[] = {"Frei", NULL};
+	static const char *const none[] = {"Fru", "Fxi",    "Xri", "Fr", "Frid",
+					   "",    "xxxday", "Sxt", NULL};
+	static const char *const some[] = {"sun", "Mon", "tuesday", "Wednesday", "thu", NULL};
+	for (size_t n = 0; none[n]; n++)
+		assert_false(resolve_window_parse((const char *[]){none[n], NULL}, "22:00", "04:00",
+						  &w));
+	for (size_t n = 0; some[n]; n++)
+		assert_true(resolve_window_parse((const char *[]){some[n], NULL}, "22:00", "04:00",
+						 &w));
 	expect_gate("2026-11-20T13:00:00Z", "Soaking until Fri 18:00Z");
 	expect_gate("2026-11-20T18:00:00Z", "OutsideWindow until Fri 22:00Z");
 	expect_gate("2026-11-20T21:59:59Z", "OutsideWindow until Fri 22:00Z");

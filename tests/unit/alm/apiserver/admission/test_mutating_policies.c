@@ -5,6 +5,7 @@
 #include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
 #include "tests/lib/apifake_expect.h"
+#include "tests/lib/converter_fake.h"
 #include "tests/lib/hook_fake.h"
 #include "tests/lib/replay.h"
 #include "tests/lib/test.h"
@@ -237,6 +238,74 @@ static void test_mutating_policies__what_is_built_is_bounded(void **state)
 	assert_non_null(strstr(obj_str(a.json, "message"), "too large"));
 }
 
+#define GEARS "/apis/conv.example.com/v1/namespaces/default/gears"
+#define SCHEMA                                                                            \
+	"\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"properties\":{\"spec\":{" \
+	"\"type\":\"object\",\"properties\":{\"size\":{\"type\":\"integer\"},\"count\":{" \
+	"\"type\":\"integer\"}}}}}}"
+
+/* A policy of v2, which alone has a count, sees those of v1 as such. */
+static void define_gears(struct apifake *f)
+{
+	apifake_expect(
+		f, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+		"{\"metadata\":{\"name\":\"gears.conv.example.com\"},\"spec\":{\"group\":"
+		"\"conv.example.com\",\"scope\":\"Namespaced\",\"names\":{\"plural\":\"gears\","
+		"\"kind\":\"Gear\"},\"conversion\":{\"strategy\":\"Webhook\",\"webhook\":{"
+		"\"conversionReviewVersions\":[\"v1\"],\"clientConfig\":{\"url\":"
+		"\"https://127.0.0.1:9443/convert\"}}},\"versions\":["
+		"{\"name\":\"v1\",\"served\":true,\"storage\":true," SCHEMA "},"
+		"{\"name\":\"v2\",\"served\":true,\"storage\":false," SCHEMA "}]}}",
+		201);
+	apifake_expect(
+		f, "POST", POLICIES,
+		"{\"metadata\":{\"name\":\"p\"},\"spec\":{\"matchConstraints\":{\"resourceRules\":["
+		"{"
+		"\"apiGroups\":[\"conv.example.com\"],\"apiVersions\":[\"v2\"],\"resources\":["
+		"\"gears\"],\"operations\":[\"*\"]}]},\"reinvocationPolicy\":\"Never\","
+		"\"matchConditions\":[{\"name\":\"seven\",\"expression\":\"has(object.spec.count) "
+		"&& object.spec.count == "
+		"7\"}],\"mutations\":[{\"patchType\":\"ApplyConfiguration\","
+		"\"applyConfiguration\":{\"expression\":\"Object{metadata: Object.metadata{labels: "
+		"{'seven': 'yes'}}}\"}}]}}",
+		201);
+	apifake_expect(f, "POST", BINDINGS,
+		       "{\"metadata\":{\"name\":\"p\"},\"spec\":{\"policyName\":\"p\"}}", 201);
+}
+
+/* Nobody says whether it is governed: it is not written. */
+static void test_mutating_policies__of_what_no_converter_makes(void **state)
+{
+	static const struct {
+		const char *how;
+		int size, status;
+		const char *label;
+	} rows[] = {
+		{"{}", 7, 201, "yes"},
+		{"{}", 3, 201, NULL},
+		{"{\"response\":{\"result\":{\"status\":\"Failed\",\"message\":\"no\"}}}", 3, 500,
+		 NULL},
+		{"{\"response\":{\"result\":{\"status\":\"Failed\",\"message\":\"no\"}}}", 7, 500,
+		 NULL},
+	};
+	(void)state;
+	hook_fake_reset();
+	hook_fake_answer_by(converter_fake_answer);
+	CLEANUP(apifake_freep) struct apifake *f =
+		apifake_new(&(struct apifake_options){.dial = hook_fake_dial});
+	define_gears(f);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		converter_fake_how(rows[i].how);
+		strbuf_addf(&b,
+			    "{\"apiVersion\":\"conv.example.com/v1\",\"kind\":\"Gear\","
+			    "\"metadata\":{\"name\":\"g%zu\"},\"spec\":{\"size\":%d}}",
+			    i, rows[i].size);
+		struct answer a = apifake_expect(f, "POST", GEARS, b.buf, rows[i].status);
+		assert_true(cstr_eq(obj_str(a.json, "metadata.labels.seven"), rows[i].label));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_mutating_policies__nobody_owns_it),
 		cmocka_unit_test(test_mutating_policies__budgets),
 		cmocka_unit_test(test_mutating_policies__what_is_built_is_bounded),
+		cmocka_unit_test(test_mutating_policies__of_what_no_converter_makes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,6 +212,65 @@ static void test_policies__selectors_of_an_authorizer(void **state)
 	expect(f, "POST", MAPS, MAP("b", ""), 422);
 }
 
+#define OF(kind, name) \
+	"{\"apiVersion\":\"v1\",\"kind\":\"" kind "\",\"metadata\":{\"name\":\"" name "\"}}"
+
+/* requestResource is what is written, each part of it: who asks may "bless" one ConfigMap alone. */
+static void test_policies__the_resource_of_the_request(void **state)
+{
+	static const struct {
+		const char *path, *body;
+		int status;
+	} rows[] = {
+		{SPACE "/configmaps", OF("ConfigMap", "m"), 201},
+		{SPACE "/configmaps", OF("ConfigMap", "other"), 422},
+		{SPACE "/secrets", OF("Secret", "m"), 422},
+		{"/apis/events.k8s.io/v1/namespaces/default/events",
+		 "{\"metadata\":{\"name\":\"m\"},\"eventTime\":\"2026-01-01T00:00:00.000000Z\","
+		 "\"reportingController\":\"e.io/c\",\"reportingInstance\":\"i\",\"action\":\"a\","
+		 "\"reason\":\"r\",\"type\":\"Normal\",\"regarding\":{\"namespace\":\"default\"}}",
+		 422},
+		{SPACE "/events",
+		 "{\"metadata\":{\"name\":\"m\"},\"involvedObject\":{\"namespace\":\"default\"}}",
+		 201},
+		{"/api/v1/namespaces/kube-system/configmaps", OF("ConfigMap", "m"), 422},
+	};
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	expect(f, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+	       "{\"metadata\":{\"name\":\"writes\"},\"rules\":[{\"verbs\":[\"create\"],"
+	       "\"apiGroups\":"
+	       "[\"*\"],\"resources\":[\"*\"]}]}",
+	       201);
+	expect(f, "POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+	       "{\"metadata\":{\"name\":\"writes\"},\"subjects\":[{\"kind\":\"User\",\"apiGroup\":"
+	       "\"rbac.authorization.k8s.io\",\"name\":\"bob\"}],\"roleRef\":{\"kind\":"
+	       "\"ClusterRole\","
+	       "\"apiGroup\":\"rbac.authorization.k8s.io\",\"name\":\"writes\"}}",
+	       201);
+	expect(f, "POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles",
+	       "{\"metadata\":{\"name\":\"r\"},\"rules\":[{\"verbs\":[\"bless\"],\"apiGroups\":["
+	       "\"\"],"
+	       "\"resources\":[\"configmaps\",\"events\"],\"resourceNames\":[\"m\"]}]}",
+	       201);
+	expect(f, "POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",
+	       "{\"metadata\":{\"name\":\"r\"},\"subjects\":[{\"kind\":\"User\",\"apiGroup\":"
+	       "\"rbac.authorization.k8s.io\",\"name\":\"bob\"}],\"roleRef\":{\"kind\":\"Role\","
+	       "\"apiGroup\":\"rbac.authorization.k8s.io\",\"name\":\"r\"}}",
+	       201);
+	enforce(f, "p", RULE("\"*\"", "\"configmaps\",\"secrets\",\"events\"", "\"*\""),
+		"\"validations\":[{\"expression\":\"authorizer.requestResource.check('bless')."
+		"allowed()\"}]",
+		"\"Deny\"");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		strbuf_addf(&b, "%s?dryRun=All", rows[i].path);
+		expect(f, "POST", b.buf, rows[i].body, 201); /* who may do all */
+		apifake_header(f, "Impersonate-User", "bob");
+		expect(f, "POST", rows[i].path, rows[i].body, rows[i].status);
+	}
+}
+
 /* The server ends what was admitted: a namespace that may be deleted is emptied. */
 static void test_policies__the_server_itself_is_not_asked(void **state)
 {
@@ -452,6 +511,7 @@ int main(void)
 		cmocka_unit_test(test_policies__who_asks),
 		cmocka_unit_test(test_policies__subresources),
 		cmocka_unit_test(test_policies__selectors_of_an_authorizer),
+		cmocka_unit_test(test_policies__the_resource_of_the_request),
 		cmocka_unit_test(test_policies__the_server_itself_is_not_asked),
 		cmocka_unit_test(test_policies__notes_are_in_the_log),
 		cmocka_unit_test(test_policies__reviews_are_not_asked_for),

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alm/obj/json.h"
 #include "tests/lib/exchange_fake.h"
 #include "tests/lib/test.h"
 
@@ -172,6 +173,26 @@ static void test_auth__reviews_answer_for_the_asker(void **state)
 	expect(apifake_do(f, "POST", path, "{\"kind\":\"Other\"}"), 400, NULL);
 }
 
+/* Lists of it are of one piece. */
+static void test_auth__a_review_tells_whose_fields_it_has(void **state)
+{
+	struct apifake *f = *state;
+	struct answer a = apifake_do(
+		f, "POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews?fieldManager=me",
+		"{\"spec\":{\"resourceAttributes\":{\"verb\":\"get\",\"resource\":\"configmaps\","
+		"\"labelSelector\":{\"requirements\":[{\"key\":\"a\",\"operator\":\"Exists\"}]}}}"
+		"}");
+	expect(a, 201, NULL);
+	const struct obj *m = obj_at(obj_path(a.json, "metadata.managedFields"), 0);
+	assert_string_equal(obj_str(m, "manager"), "me");
+	assert_string_equal(obj_str(m, "apiVersion"), "authorization.k8s.io/v1");
+	CLEANUP(xfreep) char *fields = json_text(obj_get(m, "fieldsV1"));
+	assert_string_equal(
+		fields,
+		"{\"f:spec\":{\"f:resourceAttributes\":{\".\":{},\"f:labelSelector\":{\".\":{},"
+		"\"f:requirements\":{}},\"f:resource\":{},\"f:verb\":{}}}}");
+}
+
 /* Accounts cost nothing: with a share for each, who makes many has the whole server. */
 static void test_auth__accounts_of_a_namespace_have_one_share(void **state)
 {
@@ -206,6 +227,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(
 			test_auth__service_account_tokens_end_with_the_account, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_auth__a_review_tells_whose_fields_it_has,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_auth__reviews_answer_for_the_asker, setup,
 						teardown),
 	};

@@ -127,6 +127,33 @@ static void test_builtin_check__a_stored_ingress_can_be_changed(void **state)
 		expect("networking.k8s.io", "ingresses", &updates[i]);
 }
 
+/* Of what is judged by single fields nothing is, where none of these parts changes. */
+static void test_builtin_check__a_part_that_stays_is_not_judged(void **state)
+{
+	(void)state;
+#define CLASS(amount, more)                                                             \
+	"{\"handler\":\"h\",\"overhead\":{\"podFixed\":{\"cpu\":\"" amount              \
+	"\"}},\"scheduling\":{\"tolerations\":[{\"key\":\"k\",\"operator\":\"Exists\"," \
+	"\"tolerationSeconds\":1}" more "]}}"
+	static const struct {
+		const char *after;
+		size_t n; /* errors */
+	} rows[] = {{CLASS("1", ""), 0},
+		    {CLASS("2", ""), 0},
+		    {CLASS("1", ",{\"key\":\"k\",\"operator\":\"x\"}"), 1}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+		CLEANUP(obj_unrefp) struct obj *was = NULL, *is = NULL;
+		struct error err = ERROR_INIT;
+		struct field_errors e;
+		assert_ok(json_parse(str_of(CLASS("1", "")), &was, &err), &err);
+		assert_ok(json_parse(str_of(rows[i].after), &is, &err), &err);
+		field_errors_init(&e, a);
+		builtin_check("node.k8s.io", "runtimeclasses", is, was, &e);
+		assert_int_equal(e.n, rows[i].n);
+	}
+}
+
 static void test_builtin_check__a_large_deployment_is_refused(void **state)
 {
 	(void)state;
@@ -157,6 +184,7 @@ int main(void)
 		cmocka_unit_test(test_builtin_check__a_stored_cron_job_can_be_suspended),
 		cmocka_unit_test(test_builtin_check__a_stored_network_policy_can_be_changed),
 		cmocka_unit_test(test_builtin_check__a_stored_ingress_can_be_changed),
+		cmocka_unit_test(test_builtin_check__a_part_that_stays_is_not_judged),
 		cmocka_unit_test(test_builtin_check__a_large_deployment_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

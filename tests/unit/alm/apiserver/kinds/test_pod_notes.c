@@ -3,6 +3,7 @@
 
 #include "alm/obj/json.h"
 #include "tests/lib/test.h"
+#include "tests/lib/told.h"
 
 static struct obj *parse(const char *text)
 {
@@ -65,11 +66,47 @@ static void test_pod_notes__means_a_profile(void **state)
 	assert_false(pod_notes_says(NULL, NULL));
 }
 
+/* A whole number of 32 bits, written as one. */
+static void test_pod_notes__what_a_pod_costs(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *cost;
+		bool good;
+	} rows[] = {
+		{"0", true},           {"-1", true},
+		{"1", true},           {"9", true},
+		{"2147483647", true},  {"2147483648", false},
+		{"-2147483648", true}, {"-2147483649", false},
+		{"+1", false},         {"01", false},
+		{"00", false},         {"1.5", false},
+		{"a", false},          {"-", false},
+		{" 1", false},         {"9223372036854775808", false},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 14);
+		static const char key[] = "controller.kubernetes.io/pod-deletion-cost";
+		CLEANUP(obj_unrefp) struct obj *notes = obj_map(), *spec = obj_map();
+		struct field_errors e;
+		obj_set_str(notes, key, rows[i].cost);
+		field_errors_init(&e, a);
+		pod_notes_check(&e, "a", notes, spec);
+		assert_told(
+			&e,
+			rows[i].good
+				? ""
+				: arena_fmt(a,
+					    "a[%s]: Invalid value: \"%s\": must be a 32bit integer",
+					    key, rows[i].cost));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pod_notes__some_neither_come_nor_go),
 		cmocka_unit_test(test_pod_notes__means_a_profile),
+		cmocka_unit_test(test_pod_notes__what_a_pod_costs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,10 @@
 /* test_status_check.c: statuses, what a real kube-apiserver 1.36 said of them, and that what was stored before stays. */
 #include "alm/apiserver/kinds/status_check.h"
 
+#include <string.h>
+
 #include "alm/apiserver/kinds/builtin_check.h"
+#include "alm/apiserver/kinds/job_check.h"
 #include "tests/lib/test.h"
 #include "tests/lib/told.h"
 
@@ -51,6 +54,13 @@ static const struct row {
 	{"", "services", "{\"status\":{\"loadBalancer\":{\"ingress\":[{\"ip\":\"1.2.3.4\"}]}}}",
 	 "status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is 'LoadBa"
 	 "lancer'"},
+	{"batch", "jobs",
+	 "{\"spec\":{},\"status\":{\"startTime\":\"2020-01-01T00:00:00Z\",\"completionTime\":"
+	 "\"2020-01-02T00:00:00Z\",\"conditions\":[{\"type\":\"Complete\",\"status\":\"True\"},{"
+	 "\"type\":\"SuccessCriteriaMet\",\"status\":\"True\"}],\"uncountedTerminatedPods\":{"
+	 "\"failed\":[\"u\"]}}}",
+	 "status.uncountedTerminatedPods: Invalid value: {\"failed\":[\"u\"]}: must be empty for "
+	 "finished job"},
 	{"apps", "deployments", "{\"status\":{\"terminatingReplicas\":-1}}",
 	 "status.terminatingReplicas: Invalid value: -1: must be greater than or equal to 0"},
 };
@@ -73,10 +83,52 @@ static void test_status_check__in_the_real_words(void **state)
 	}
 }
 
+/* Single ones and intervals, each behind the one before, all below what the Job has. */
+static void test_status_check__indexes(void **state)
+{
+	static const struct {
+		const char *text, *fault;
+		int64_t n;
+	} lists[] = {
+		{"", NULL, 0},
+		{"0", NULL, 1},
+		{"9", NULL, 1},
+		{"10", "too large index: \"10\"", 0},
+		{"0-9", NULL, 10},
+		{"0-10", "too large index: \"10\"", 0},
+		{"1,3-5,7", NULL, 5},
+		{"3-4,5", NULL, 3},
+		{"3-3", "non-increasing order, previous: 3, current: 3", 0},
+		{"4-3", "non-increasing order, previous: 4, current: 3", 0},
+		{"3,3", "non-increasing order, previous: 3, current: 3", 0},
+		{"3-5,5", "non-increasing order, previous: 5, current: 5", 0},
+		{"0,0", "non-increasing order, previous: 0, current: 0", 0},
+		{"a", "cannot convert string to integer for index: \"a\"", 0},
+		{"1-a", "cannot convert string to integer for index: \"a\"", 0},
+		{"1-2-3",
+		 "the fragment \"1-2-3\" violates the requirement that an index interval can have "
+		 "at "
+		 "most two parts separated by '-'",
+		 0},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 16);
+		struct field_errors e;
+		int64_t n = -1;
+		field_errors_init(&e, a);
+		const char *fault = job_indexes_fault(&e, lists[i].text, 10, &n);
+		if (!fault != !lists[i].fault || (fault && strcmp(fault, lists[i].fault) != 0))
+			fail_msg("%s: %s", lists[i].text, fault ? fault : "none");
+		assert_int_equal(n, lists[i].n);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_status_check__in_the_real_words),
+		cmocka_unit_test(test_status_check__indexes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,8 @@
 	"\"managedFields\":[{\"manager\":\"old\",\"time\":\"2030-01-01T00:00:00Z\",\"fieldsV1\":" \
 	"{\"f:spec\":{}}},{\"manager\":\"kubectl-edit\",\"time\":\"2030-01-02T00:00:00Z\","       \
 	"\"fieldsV1\":{\"f:spec\":{}}}]},\"spec\":{" spec "}}"
-#define WAIVER(reason) "{\"rule\":\"R\",\"resource\":\"as.e.io/v1\",\"reason\":\"" reason "\"}"
+#define WAIVER(reason) \
+	"{\"rule\":\"R\",\"resource\":\"as.e.io/v1\",\"path\":\"spec.a\",\"reason\":\"" reason "\"}"
 
 struct world {
 	struct view_fake f;
@@ -136,6 +137,8 @@ static void test_asks__waivers(void **state)
 	assert_int_equal(change(APP("", ""), one), 1);
 	assert_row(0, "Waived", "nobody has one");
 	assert_string_equal(obj_str(nth(0)->body, "waiver.resource"), "as.e.io/v1");
+	assert_string_equal(obj_str(nth(0)->body, "waiver.path"), "spec.a");
+	assert_string_equal(obj_str(nth(0)->body, "waiver.rule"), "R");
 	assert_int_equal(change(one, one), 0);
 	assert_int_equal(change(one, APP("", "\"upgrade\":{\"waivers\":[" WAIVER("other") "]}")),
 			 2);

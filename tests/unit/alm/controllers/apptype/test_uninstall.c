@@ -456,6 +456,7 @@ static void test_uninstall__converters_are_known_before_anything_goes(void **sta
 	struct obj *list = obj_list();
 	has(&w, list, "Service", "conv", 5, "etcd");
 	has(&w, list, "ConfigMap", "c", 5, "etcd");
+	w.hooks = "[" HOOK("before", "pre-delete") "]";
 	planned(&w, 1, list, "n");
 	w.hidden = "Service";
 	for (size_t n = 0; n < 3; n++) {

@@ -1,7 +1,13 @@
 /* test_unit_back.c: under which name a unit is stored, so that what succeeded before stays until the next one has. */
 #include "tests/lib/test.h"
 
+#include "alm/base/hash.h"
 #include "alm/controllers/unit/unit_pass.h"
+#include "alm/controllers/unit/unit_store.h"
+#include "alm/controllers/work/works.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+#include "tests/lib/unit_fixture.h"
 #include "tests/lib/view_fake.h"
 
 #define OBJECT(kind, value)                                                          \
@@ -88,11 +94,94 @@ static void test_unit_back__a_name_has_three_parts(void **state)
 	}
 }
 
+/* The one Secret that the unit is stored in; NULL: there is none. */
+static struct obj *stored_unit(struct unit_fixture *x)
+{
+	for (struct map_entry *e = map_first(x->f.live); e; e = map_next(e)) {
+		struct obj *o = e->value ? view_fake_obj(&x->f, e->value) : NULL;
+		if (cstr_eq(obj_str(o, "type"), STORE_TYPE))
+			return o;
+	}
+	return NULL;
+}
+
+/* The same text in n Secrets, which say that they are so many. */
+static void store_in(struct unit_fixture *x, size_t n, const char *so_many)
+{
+	const struct obj *o = stored_unit(x);
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(STORE_CHUNK_BYTES);
+	assert_non_null(o);
+	assert_true(base64_decode(str_of(obj_str(o, "data.plan")), &text));
+	size_t size = text.len / n + 1, n_prefix = strlen(meta_name(o)) - strlen(".0");
+	struct str rest = strbuf_str(&text);
+	for (size_t i = 0; i < n; i++, rest = str_skip(rest, size)) {
+		CLEANUP(strbuf_release) struct strbuf b64 = STRBUF_INIT(STORE_CHUNK_BYTES);
+		CLEANUP(obj_unrefp) struct obj *piece = obj_copy(o);
+		base64_encode(str_sub(rest, 0, size), &b64);
+		obj_set_path(piece, "metadata.name",
+			     obj_stringf("%.*s.%zu", (int)n_prefix, meta_name(o), i));
+		obj_set_path(piece, "data.plan", obj_stringn(strbuf_str(&b64)));
+		meta_set_annotation(piece, ANNOTATION_CHUNKS, so_many);
+		view_fake_live_obj(&x->f, piece);
+	}
+}
+
+/* Another unit, whose second object the server refuses. */
+static const char *fail_next(struct unit_fixture *x)
+{
+	struct error err = ERROR_INIT;
+	x->job.unit = unit_fixture_unit(x, 2);
+	x->job.attempt++;
+	x->job.record = NULL;
+	error_set(&err, E_INVALID, "no more of them");
+	for (int i = 0; i < 20 && !view_fake_action(&x->f, ACT_APPLY, "ConfigMap", "c1"); i++) {
+		unit_fixture_pass(x);
+		view_fake_survey(&x->f);
+		for (struct action *w = x->f.plan.head; w; w = w->next)
+			if (w->type == ACT_APPLY && cstr_eq(w->name, "c1"))
+				w->type = ACT_FORGET;
+		view_fake_perform(&x->f);
+	}
+	stash_put(x->f.stash, refusal_id("", "ConfigMap", "default", "c1", x->a), &err, STR_NONE,
+		  NULL, x->f.view.now_ns);
+	return unit_fixture_settle(x);
+}
+
+static void test_unit_back__reads_what_is_stored_in_many(void **state)
+{
+	static const struct {
+		size_t n;
+		const char *so_many, *want;
+	} rows[] = {
+		{1, "1", "RolledBack"},
+		{2, "2", "RolledBack"},
+		{STORE_CHUNKS_MAX - 1, "63", "RolledBack"},
+		{STORE_CHUNKS_MAX, "64", "RolledBack"},
+		/* so many were never written */
+		{STORE_CHUNKS_MAX + 1, "65", "Failed"},
+		{2, "100000000", "Failed"},
+		{2, "3", "Failed"},
+		{1, "0", "Failed"},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct unit_fixture x;
+		unit_fixture_init(&x, 1);
+		assert_string_equal(unit_fixture_settle(&x), "Succeeded");
+		store_in(&x, rows[i].n, rows[i].so_many);
+		const char *is = fail_next(&x);
+		if (!cstr_eq(is, rows[i].want))
+			fail_msg("row %zu: %s, %s", i, is, obj_str(x.job.record, "message"));
+		unit_fixture_release(&x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unit_back__has_two_slots_that_take_turns),
 		cmocka_unit_test(test_unit_back__a_name_has_three_parts),
+		cmocka_unit_test(test_unit_back__reads_what_is_stored_in_many),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

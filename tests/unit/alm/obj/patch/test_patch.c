@@ -254,6 +254,26 @@ static void test_patch__strategic(void **state)
 		run(&strategics[i], strategic);
 }
 
+/* A step of a pointer may be so long and no longer: nothing is cut off. */
+static void test_patch__a_long_step(void **state)
+{
+	(void)state;
+	for (size_t more = 0; more < 2; more++) {
+		struct error err = ERROR_INIT;
+		char path[PATCH_TOKEN_MAX + 3] = "/";
+		memset(path + 1, 'a', PATCH_TOKEN_MAX + more);
+		CLEANUP(obj_unrefp) struct obj *doc = obj_map(), *ops = obj_list(), *op = obj_map();
+		CLEANUP(obj_unrefp) struct obj *got = NULL;
+		obj_set_str(op, "op", "add");
+		obj_set_str(op, "path", path);
+		obj_set_int(op, "value", 1);
+		obj_append(ops, obj_ref(op));
+		assert_int_equal(patch_json(doc, ops, &got, &err), more ? -E_BADREQUEST : 0);
+		if (!more)
+			assert_true(obj_has(got, path + 1));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +281,7 @@ int main(void)
 		cmocka_unit_test(test_patch__json),
 		cmocka_unit_test(test_patch__json_copies_are_bounded),
 		cmocka_unit_test(test_patch__diffs_lead_there),
+		cmocka_unit_test(test_patch__a_long_step),
 		cmocka_unit_test(test_patch__strategic),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
