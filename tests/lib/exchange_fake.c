@@ -27,6 +27,7 @@ struct fake_exchange {
 	struct strbuf body;
 	struct http_headers headers;
 	struct arena *arena; /* NULL once the exchange is over */
+	struct arena *told;  /* of headers */
 	struct obj *json;
 	size_t clog, queued;
 	bool is_lazy;
@@ -77,7 +78,7 @@ static const struct loop_ops loop_fake_ops = {
 
 static void copy_headers(struct fake_exchange *e, const struct http_headers *h)
 {
-	struct arena *a = e->arena;
+	struct arena *a = e->told;
 	for (size_t i = 0; h && i < h->n; i++)
 		http_header_add(&e->headers, arena_strdup(a, h->items[i].name),
 				arena_strdup(a, h->items[i].value));
@@ -216,6 +217,7 @@ static void exchange_release(struct fake_exchange *e)
 	strbuf_release(&e->body);
 	obj_unref(e->json);
 	arena_free(e->arena);
+	arena_free(e->told);
 	xfree(e);
 }
 
@@ -314,6 +316,7 @@ size_t apifake_send(struct apifake *f, const char *method, const char *target,
 	struct str path, query;
 	e->fake = f;
 	e->arena = arena_new((size_t)64 << 20);
+	e->told = arena_new((size_t)64 << 20);
 	strbuf_init(&e->body, (size_t)256 << 20);
 	e->answer.headers = &e->headers;
 	e->x.ops = &fake_ops;
