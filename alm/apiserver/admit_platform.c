@@ -199,8 +199,6 @@ void admit_job_default(struct mutation *m)
 	m->has_labels_of_pods = true;
 }
 
-#define LABEL_BYTES_MAX 63
-
 /* A Job finds its Pods by its uid, and these labels are theirs and, if it has none, its own. */
 void admit_job_late(struct mutation *m)
 {
@@ -224,8 +222,8 @@ void admit_job_late(struct mutation *m)
 	for (size_t i = 0; i < ARRAY_LEN(labels); i++)
 		if (!obj_has(obj_path(template, "metadata.labels"), labels[i].key))
 			meta_set_label(template, labels[i].key, labels[i].value);
-	/* there they become its own when it is read, so a name that is too long is told once */
-	if (!has_own && (m->has_labels_of_pods || strlen(m->name) <= LABEL_BYTES_MAX))
+	/* there they become its own when it is read, so a name that is no label is told of those of the Pods alone */
+	if (!has_own && (m->has_labels_of_pods || !name_fault(NAME_LABEL_VALUE, str_of(m->name))))
 		obj_set_path(o, "metadata.labels", obj_copy(obj_path(template, "metadata.labels")));
 	struct obj *match = obj_copy_map(obj_path(o, "spec.selector.matchLabels"));
 	if (!obj_has(match, labels[0].key))

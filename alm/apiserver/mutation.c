@@ -225,7 +225,8 @@ static void check_emptied(const struct mutation *m, struct check_parts *parts,
 			  struct field_errors *e)
 {
 	static const char claims[] = ".resources.claims", later[] = "ephemeralContainers[";
-	const char *path = m->emptied ? m->emptied : "", *field = strrchr(path, '.');
+	const char *path = m->emptied && !m->is_status ? m->emptied : "",
+		   *field = strrchr(path, '.');
 	const char *container = strstr(path, later);
 	size_t n = e->n;
 	if (cstr_has_suffix(path, claims))

@@ -168,6 +168,14 @@ bool mutation_status_keeps(const struct mutation *m, const char *field)
 	return m->kind->flags & KIND_CUSTOM;
 }
 
+/* Kinds of which ResetObjectMetaForStatus() of 1.36 leaves two fields as they come, where others keep all that they had. */
+static bool resets_meta(const struct kind *k)
+{
+	static const char *const plurals[] = {"validatingadmissionpolicies", "servicecidrs",
+					      "resourceclaims", "volumeattachments", NULL};
+	return !(k->flags & KIND_CUSTOM) && cstr_in(k->plural, plurals);
+}
+
 static void copy_meta(const struct mutation *m, struct obj *o)
 {
 	static const char *const fields[] = {"labels", "annotations", "finalizers",
@@ -176,10 +184,12 @@ static void copy_meta(const struct mutation *m, struct obj *o)
 	static const char *const of_deletion[] = {"metadata.deletionTimestamp",
 						  "metadata.deletionGracePeriodSeconds"};
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-		if (!mutation_status_keeps(m, fields[i]))
+		if (!mutation_status_keeps(m, fields[i]) ||
+		    (resets_meta(m->kind) && strcmp(fields[i], "generateName") == 0))
 			copy_path(o, m->after, arena_fmt(m->r->arena, "metadata.%s", fields[i]));
 	for (size_t i = 0; i < ARRAY_LEN(of_deletion); i++)
-		if (obj_path(m->after, of_deletion[i]) && !mutation_status_keeps(m, NULL))
+		if (obj_path(m->after, of_deletion[i]) &&
+		    (!mutation_status_keeps(m, NULL) || (i == 1 && resets_meta(m->kind))))
 			copy_path(o, m->after, of_deletion[i]);
 }
 
@@ -205,6 +215,8 @@ static void split_status(struct mutation *m)
 		copy_path(o, m->after, only);
 	else if (!resizes)
 		copy_path(o, m->after, "status");
+	if (m->is_apply && obj_type(obj_get(o, "status")) == OBJ_NULL)
+		obj_del(o, "status"); /* its owner has none */
 	if (autoscaler_is_v1(m->kind))
 		autoscaler_keep_status(o, m->after);
 	if (!of_pod)

@@ -21,9 +21,13 @@ static bool is_empty(const struct obj *v)
 void object_meta_tidy(struct obj *o)
 {
 	struct obj *meta = obj_get_mut(o, "metadata");
+	/* null of a map or a list stays: who applies that owns it, and has none. */
+	static const char *const whole[] = {"annotations", "finalizers", "labels", NULL};
 	OBJ_EACH (it, meta)
-		if (is_empty(it.value) && (obj_type(it.value) != OBJ_INT ||
-					   !cstr_eq(it.key, "deletionGracePeriodSeconds")))
+		if (is_empty(it.value) &&
+		    (obj_type(it.value) != OBJ_NULL || !cstr_in(it.key, whole)) &&
+		    (obj_type(it.value) != OBJ_INT ||
+		     !cstr_eq(it.key, "deletionGracePeriodSeconds")))
 			obj_del(meta, it.key);
 }
 

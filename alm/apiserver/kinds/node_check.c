@@ -94,6 +94,22 @@ static bool is_feature(const char *name)
 	return true;
 }
 
+#define FEATURE_BYTES_MAX 253
+
+/* NULL: it is one. */
+static const char *feature_fault(struct field_errors *e, const char *name)
+{
+	bool is_long = strlen(name) > FEATURE_BYTES_MAX;
+	if (!is_long && is_feature(name))
+		return NULL;
+	const char *why = is_long ? "must be no more than 253 characters"
+				  : "must start with an UpperCamelCase segment, with subsequent "
+				    "segments separated by '/' (e.g., MyFeature or "
+				    "MyFeature/mySubFeature), and contain only alphanumeric "
+				    "characters and slashes";
+	return arena_fmt(e->arena, "invalid feature name %s: %s", check_quoted(e, name), why);
+}
+
 static void check_features(struct field_errors *e, const struct obj *o)
 {
 	static const char path[] = "status.declaredFeatures";
@@ -103,17 +119,9 @@ static void check_features(struct field_errors *e, const struct obj *o)
 		const char *name = obj_as_string(obj_at(list, i));
 		const char *next =
 			i + 1 < obj_len(list) ? obj_as_string(obj_at(list, i + 1)) : NULL;
-		if (name && !is_feature(name))
-			check_invalid_text(
-				e, check_at(e, path, i), name,
-				arena_fmt(
-					e->arena,
-					"invalid feature name %s: must start with an "
-					"UpperCamelCase "
-					"segment, with subsequent segments separated by '/' (e.g., "
-					"MyFeature or MyFeature/mySubFeature), and contain only "
-					"alphanumeric characters and slashes",
-					check_quoted(e, name)));
+		const char *why = name ? feature_fault(e, name) : NULL;
+		if (why)
+			check_invalid_text(e, check_at(e, path, i), name, why);
 		int order = name && next ? strcmp(name, next) : -1;
 		if (order == 0)
 			field_errors_add_text(e, FIELD_DUPLICATE, check_at(e, path, i + 1), next);

@@ -63,20 +63,6 @@ static size_t check_claims(const struct volumes *v, struct map *claimed)
 	return n;
 }
 
-/* The claim that is made for it is called after both. */
-static void check_made_claim(const struct volumes *v, const char *path, const struct obj *o)
-{
-	const char *name = check_text(o, "name"), *faults[NAME_FAULTS_MAX];
-	if (!v->pod || !*name || !obj_has(o, "ephemeral"))
-		return;
-	const char *claim = arena_fmt(v->e->arena, "%s-%s", v->pod, name);
-	size_t n = name_faults(NAME_DNS_SUBDOMAIN, str_of(claim), faults);
-	for (size_t i = 0; i < n; i++)
-		check_invalid_text(v->e, check_below(v->e, path, "name"), name,
-				   arena_fmt(v->e->arena, "PVC name %s: %s",
-					     check_quoted(v->e, claim), faults[i]));
-}
-
 /* What is told of one is told of its name, too, and then it has none. */
 static void check_volumes(struct volumes *v)
 {
@@ -90,8 +76,7 @@ static void check_volumes(struct volumes *v)
 			continue;
 		const char *path = at(v->e, v->path, "volumes", n++);
 		size_t before = v->e->n;
-		pod_check_source(v->e, path, o);
-		check_made_claim(v, path, o);
+		pod_check_source(v->e, path, o, v->pod);
 		check_name(v->e, path, o);
 		if (map_has(seen, name))
 			field_errors_add_text(v->e, FIELD_DUPLICATE,

@@ -6,8 +6,9 @@
 #include "alm/obj/field_error.h"
 #include "alm/obj/obj.h"
 
-/* The source of a volume, which is one. */
-void pod_check_source(struct field_errors *e, const char *path, const struct obj *volume);
+/* The source of a volume, which is one, and the name of the claim that is made for it in the Pod of that name (NULL: it has none). */
+void pod_check_source(struct field_errors *e, const char *path, const struct obj *volume,
+		      const char *pod);
 /* The source of that name, which is the only one, of the volume in path. */
 void pod_check_one_source(struct field_errors *e, const char *path, const char *source,
 			  const struct obj *o);

@@ -339,7 +339,23 @@ void pod_check_one_source(struct field_errors *e, const char *path, const char *
 	check_source(e, check_below(e, path, told_as(source, 0)), source, o);
 }
 
-void pod_check_source(struct field_errors *e, const char *path, const struct obj *volume)
+/* The claim that is made for it is called after both. */
+static void check_made_claim(struct field_errors *e, const char *path, const struct obj *volume,
+			     const char *pod)
+{
+	const char *name = check_text(volume, "name"), *faults[NAME_FAULTS_MAX];
+	if (!pod || !*name)
+		return;
+	const char *claim = arena_fmt(e->arena, "%s-%s", pod, name);
+	size_t n = name_faults(NAME_DNS_SUBDOMAIN, str_of(claim), faults);
+	for (size_t i = 0; i < n; i++)
+		check_invalid_text(
+			e, check_below(e, path, "name"), name,
+			arena_fmt(e->arena, "PVC name %s: %s", check_quoted(e, claim), faults[i]));
+}
+
+void pod_check_source(struct field_errors *e, const char *path, const struct obj *volume,
+		      const char *pod)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
@@ -350,6 +366,8 @@ void pod_check_source(struct field_errors *e, const char *path, const struct obj
 			check_source(e, at, sources[i], obj_get(volume, sources[i]));
 		else
 			check_forbidden(e, at, MORE_TYPES);
+		if (n == 1 && strcmp(sources[i], "ephemeral") == 0)
+			check_made_claim(e, path, volume, pod);
 		if (strcmp(sources[i], "iscsi") == 0)
 			pod_check_portal(e, check_below(e, path, "name"),
 					 check_text(volume, "name"), obj_get(volume, "iscsi"),

@@ -144,3 +144,65 @@ for space in ('default', 'admins'):
             {'request': 'a', 'driver': 'd.io', 'pool': 'p', 'device': 'x%d' % i, 'adminAccess': v} for i, v in enumerate(admin)]}}}}, MERGE)
     ask('PATCH', CLAIMS % space + '/c/status?dryRun=All', {'status': {'allocation': {'devices': {'results': [
         {'request': '-', 'driver': '', 'pool': 'p', 'device': 'x', 'adminAccess': True}]}}}}, MERGE)
+
+# Names that are too long for features, and no labels for Jobs.
+ask('POST', '/api/v1/nodes', {'metadata': {'name': 'n'}})
+for names in (['A' * 253], ['A' * 254], ['a' * 254], ['a'], ['A/' + 'b' * 252], ['A', 'B' * 254]):
+    ask('PATCH', '/api/v1/nodes/n/status?dryRun=All', {'status': {'declaredFeatures': names}}, MERGE)
+for name in ('j', 'a.b', 'j' * 63, 'j' * 64, 'kubernetes.io/hostname', 'J', '-', 'j.', '_'):
+    for labels in (None, {'l': 'm'}):
+        ask('POST', '/apis/batch/v1' + SPACE + 'jobs?dryRun=All', {'metadata': {'name': name}, 'spec': {'template': {
+            'metadata': {'labels': labels}, 'spec': {'restartPolicy': 'Never', 'containers': [{'name': 'a', 'image': 'i'}]}}}})
+
+# What a status may not say of the rest, and what nobody asks there.
+PERIOD = {'metadata': {'deletionGracePeriodSeconds': 101, 'deletionTimestamp': '2020-01-01T00:00:00Z'}}
+V = '/apis/%s/v1/%s'
+for group, plural, body in (
+        ('storage.k8s.io', 'volumeattachments', {'spec': {'attacher': 'a.b', 'nodeName': 'n', 'source': {'persistentVolumeName': 'p'}}}),
+        ('networking.k8s.io', 'servicecidrs', {'spec': {'cidrs': ['192.168.7.0/24']}}),
+        ('resource.k8s.io', 'namespaces/default/resourceclaims', {'spec': {}}),
+        ('admissionregistration.k8s.io', 'validatingadmissionpolicies', {'spec': {'failurePolicy': 'Ignore', 'validations': [{'expression': 'true'}], 'matchConstraints': {
+            'resourceRules': [{'apiGroups': ['x.io'], 'apiVersions': ['v1'], 'operations': ['CREATE'], 'resources': ['xs']}]}}}),
+        ('flowcontrol.apiserver.k8s.io', 'flowschemas', {'spec': {'priorityLevelConfiguration': {'name': 'exempt'}}}),
+        ('apps', 'namespaces/default/deployments', {'spec': template}),
+        ('apiextensions.k8s.io', 'customresourcedefinitions', None)):
+    name = 'period' if body else 'boxes.small.example.com'
+    if body:
+        ask('POST', V % (group, plural), dict(body, metadata={'name': name}))
+    for field in PERIOD['metadata']:
+        ask('PATCH', V % (group, plural) + '/%s/status?dryRun=All' % name, {'metadata': {field: PERIOD['metadata'][field]}}, MERGE,
+            ('metadata.deletionGracePeriodSeconds', 'metadata.deletionTimestamp'))
+for path in ('', '/status'):
+    ask('PATCH', DEPLOYMENTS + '/kept' + path + '?dryRun=All&force=true&fieldManager=m', {
+        'apiVersion': 'apps/v1', 'kind': 'Deployment', 'metadata': {'name': 'kept'}, 'spec': dict(template, template={
+            'metadata': {'labels': {'a': 'b'}}, 'spec': {'resources': {'claims': []}, 'containers': [{'name': 'a', 'image': 'i'}]}}),
+        'status': {'replicas': 1}}, APPLY)
+for name in ('a/b', 'a.b', 'A'):
+    for sources in ({'ephemeral': {}}, {'ephemeral': {}, 'emptyDir': {}}, {'ephemeral': {}, 'image': {'reference': 'i'}}):
+        ask('POST', '/api/v1' + SPACE + 'pods?dryRun=All', {'metadata': {'name': 'p'}, 'spec': dict(
+            template['template']['spec'], volumes=[dict(sources, name=name)])})
+
+# What is null where it is applied, and a name to be made that a status brings.
+ask('POST', recorder.CRD, {'apiVersion': 'apiextensions.k8s.io/v1', 'kind': 'CustomResourceDefinition', 'metadata': {'name': 'bins.small.example.com'}, 'spec': {
+    'group': 'small.example.com', 'scope': 'Namespaced', 'names': {'plural': 'bins', 'kind': 'Bin'}, 'versions': [{
+        'name': 'v1', 'served': True, 'storage': True, 'subresources': {'status': {}}, 'schema': {'openAPIV3Schema': {'type': 'object', 'properties': {
+            part: {'type': 'object', 'properties': {'a': {'type': 'string'}, 'm': {'type': 'object', 'additionalProperties': {'type': 'string'}},
+                                                    'l': {'type': 'array', 'items': {'type': 'string'}}}} for part in ('spec', 'status')}}}}]}})
+time.sleep(3)
+BINS = '/apis/small.example.com/v1' + SPACE + 'bins'
+OWNED = ('spec', 'status', 'metadata.annotations', 'metadata.labels', 'metadata.managedFields[0].fieldsV1', 'metadata.managedFields[1].fieldsV1')
+ask('POST', BINS, {'apiVersion': 'small.example.com/v1', 'kind': 'Bin', 'metadata': {'name': 'a'}, 'spec': {'a': 'x', 'm': {'k': 'v'}, 'l': ['i']}})
+for path in ('/a', '/a/status', '/new'):
+    for part in ('spec', 'status'):
+        for value in (None, {}, {'a': None}, {'m': None}, {'l': None}, {'m': {'k': None}}, {'l': [None]}, {'a': 'x', 'm': None}):
+            ask('PATCH', BINS + path + '?dryRun=All&force=true&fieldManager=m', {
+                'apiVersion': 'small.example.com/v1', 'kind': 'Bin', 'metadata': {'name': path.split('/')[1]}, part: value}, APPLY, OWNED)
+    for meta in ({'annotations': None}, {'labels': None}, {'labels': {'k': None}}, {'finalizers': None}):
+        ask('PATCH', BINS + path + '?dryRun=All&force=true&fieldManager=m', {
+            'apiVersion': 'small.example.com/v1', 'kind': 'Bin', 'metadata': dict(meta, name=path.split('/')[1])}, APPLY, OWNED)
+for meta in ({'annotations': None}, {'labels': None}, {'labels': {'k': None}}):
+    ask('PATCH', MAPS + '/new?dryRun=All&force=true&fieldManager=m', {'apiVersion': 'v1', 'kind': 'ConfigMap', 'metadata': dict(meta, name='new')}, APPLY, OWNED)
+for group, plural in (('storage.k8s.io', 'volumeattachments'), ('networking.k8s.io', 'servicecidrs'), ('resource.k8s.io', 'namespaces/default/resourceclaims'),
+                      ('flowcontrol.apiserver.k8s.io', 'flowschemas'), ('apps', 'namespaces/default/deployments'),
+                      ('admissionregistration.k8s.io', 'validatingadmissionpolicies')):
+    ask('PATCH', V % (group, plural) + '/period/status?dryRun=All', {'metadata': {'generateName': 'g-'}}, MERGE, ('metadata.generateName',))

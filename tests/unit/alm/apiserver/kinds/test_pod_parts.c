@@ -68,7 +68,7 @@ static const struct row {
 	{pod_check_env,
 	 "{\"env\":[{\"name\":\"A b~\"},{},{\"name\":\"a=\"},{\"name\":\"\\u007f\"}]}",
 	 "[c.env[1].name: Required value, c.env[2].name: Invalid value: \"a=\": " PRINTABLE
-	 ", c.env[3].name: Invalid value: \"\x7f\": " PRINTABLE "]"},
+	 ", c.env[3].name: Invalid value: \"\\x7f\": " PRINTABLE "]"},
 	{pod_check_env, "{\"env\":[{\"name\":\"A\",\"valueFrom\":{}}]}",
 	 "c.env[0].valueFrom: Invalid value: \"\": " ONE_OF},
 	{pod_check_env, "{\"env\":[{\"name\":\"A\",\"value\":\"x\"," FILE_KEY "}]}",
