@@ -84,7 +84,8 @@ static enum offer offer_of(const struct request *r, const struct place *place, b
 	/* Of custom resources an unknown subresource is an object that is not there (golden G79).
 	 */
 	bool known = kind_has_subresource(k, r->subresource) || (k->flags & KIND_CUSTOM);
-	if (place->beyond || !known || (posts_only && (!collection || place->watch)))
+	if (place->beyond || !known || (posts_only && !collection) ||
+	    (place->watch && !(k->verbs & VERB_WATCH)))
 		return OFFER_NONE;
 	if (kind_fits_namespace(k, r->ns))
 		return place->watch && !reads ? OFFER_OTHER_METHODS : OFFER_PAGE;

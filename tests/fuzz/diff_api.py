@@ -318,6 +318,16 @@ def same_nothing(there, here):
             same_nothing(x, y)
 
 
+def in_status(body):
+    """Has the status a list with an item that has no type?"""
+    status = body.get('status') if isinstance(body, dict) else None
+    return isinstance(status, dict) and any(isinstance(x, dict) and 'type' not in x for v in status.values() if isinstance(v, list) for x in v)
+
+
+def is_sub(path):
+    return path.split('?')[0].endswith('/status')
+
+
 def without_reprinting(req, there):
     """A PATCH of a ControllerRevision prints its raw data anew, with other blanks, and the real server takes that for a change of the
     data. Its answer without that cause, or None if that was the only one or the request changes the data."""
@@ -330,6 +340,9 @@ def without_reprinting(req, there):
     stored = next(b['data'] for p, b in BASES + RICH if p.endswith('/controllerrevisions') and named(p, b)['metadata']['name'] in path)
     if kind == APPLY and body.get('data') == stored:
         touched.remove('data')
+    data = body.get('data') if kind == MERGE else None
+    if isinstance(data, dict) and all(v is None and k not in stored for k, v in data.items()):
+        touched.remove('data')  # it takes away what is not there
     return (None if not rest else rest), 'data' not in touched
 
 
@@ -445,7 +458,7 @@ def without_controllers(o):
     for f in m.get('managedFields') or []:
         if o.get('kind') == 'FlowSchema':  # who began the list is a loop there
             f.get('fieldsV1', {}).get('f:status', {}).get('f:conditions', {}).pop('.', None)
-        if o.get('kind') == 'VolumeAttributesClass':  # and here who set the first finalizer
+        if o.get('kind') in ('VolumeAttributesClass', 'PersistentVolumeClaim', 'PersistentVolume'):  # and here who set the first finalizer
             f.get('fieldsV1', {}).get('f:metadata', {}).get('f:finalizers', {}).pop('.', None)
     if o.get('kind') == 'CustomResourceDefinition' and isinstance(o.get('status'), dict):  # the names are accepted afterwards there
         o['status'].pop('acceptedNames', None)
@@ -588,6 +601,10 @@ def reason(req, how, x, y):
     if x[0] == 500 and y[0] == 400 and 'does not contain declared merge key' in (y[1].get('message') or '') and re.search(
             'does not contain declared merge key|list element types are not identical', x[1].get('message') or ''):
         why = 'an item of a strategic merge patch without its key is a fault of the client here'
+    if x[0] == 500 and y[0] != 500 and how == 'STRATEGIC' and 'does not contain declared merge key' in (x[1].get('message') or '') and not is_sub(req[1]) and in_status(req[2]):
+        why = 'a status that is not written is merged all the same there, and fails'
+    if x[0] == 500 and y[0] == 422 and re.match(r'list element types are not identical: \[\[kubernetes.io/\w+-protection\]', x[1].get('message') or ''):
+        why = 'a list of finalizers is compared with the one that only one side has'
     why = why or without_some(x, y)
     if x[2] != y[2] == overflown(x[2]):
         x = x[:2] + y[2:]
