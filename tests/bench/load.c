@@ -186,7 +186,8 @@ static void one(struct link *l, long i)
 	if (strcmp(mode, "get") == 0) {
 		ask(l, "GET", target, "", str_of(""));
 	} else if (strcmp(mode, "patch") == 0) {
-		strbuf_addf(&b, "{\"spec\":{\"size\":%ld}}", first + i);
+		strbuf_addf(&b, "{\"spec\":{\"size\":%ld}}",
+			    first + i + PATCHED); /* never what it is */
 		ask(l, "PATCH", target, "application/merge-patch+json", strbuf_str(&b));
 	} else if (strcmp(mode, "list") == 0) {
 		ask(l, "GET", kind, "", str_of(""));
