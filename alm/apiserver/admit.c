@@ -102,11 +102,6 @@ static bool same(const struct obj *a, const struct obj *b)
 	return a && b && obj_equal(a, b);
 }
 
-static void secret_validate(struct mutation *m, struct field_errors *e)
-{
-	admit_secret_validate(m, e);
-}
-
 static void service_late(struct mutation *m)
 {
 	if (!m->is_status)
@@ -338,7 +333,7 @@ static const struct {
 	void (*validate)(struct mutation *m, struct field_errors *e);
 } rules[] = {
 	{"", "namespaces", namespace_default, namespace_late, NULL},
-	{"", "secrets", secret_default, NULL, secret_validate},
+	{"", "secrets", secret_default, NULL, admit_secret_validate},
 	{"", "services", NULL, service_late, service_validate},
 	{"", "events", NULL, event_late, event_validate},
 	{"", "limitranges", range_default, NULL, NULL},

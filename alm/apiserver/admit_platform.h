@@ -51,8 +51,10 @@ void admit_places_late(struct mutation *m);
 /* --- admit_notes.c: what the annotations of a Pod mean --- */
 /* A new one's profiles of AppArmor get their fields. */
 void admit_notes_late(struct mutation *m);
-/* What is wrong with a pair of keys is told, if nothing else is. */
-void admit_secret_validate(struct mutation *m, const struct field_errors *e);
 void admit_notes_validate(struct mutation *m, struct field_errors *e);
+
+/* --- admit_secret.c --- */
+/* What is wrong with a pair of keys is told, if nothing else is. */
+void admit_secret_validate(struct mutation *m, struct field_errors *e);
 
 #endif

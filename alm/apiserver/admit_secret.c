@@ -12,7 +12,7 @@ static bool decode(const struct obj *data, const char *key, struct strbuf *b)
 	return text.ptr && base64_decode(text, b);
 }
 
-void admit_secret_validate(struct mutation *m, const struct field_errors *e)
+void admit_secret_validate(struct mutation *m, struct field_errors *e)
 {
 	CLEANUP(strbuf_release) struct strbuf certificate = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
 	CLEANUP(strbuf_release) struct strbuf key = STRBUF_INIT(STORE_VALUE_BYTES_MAX);

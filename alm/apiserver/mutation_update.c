@@ -147,33 +147,27 @@ void mutation_keep_status(struct mutation *m)
  * at a real 1.36); of custom resources it is not. */
 bool mutation_status_keeps(const struct mutation *m, const char *field)
 {
+	static const char *const two[] = {"deletionGracePeriodSeconds", "generateName", NULL};
 	static const struct {
-		const char *group, *plural, *field; /* field NULL: any */
+		const char *group, *plural, *field; /* field NULL: any, or (but_two) any but two */
+		bool but_two; /* which ResetObjectMetaForStatus() of 1.36 leaves as they come */
 	} kept[] = {
-		{"", "pods", "ownerReferences"},
-		{"apps", "deployments", "labels"},
-		{"admissionregistration.k8s.io", "validatingadmissionpolicies", NULL},
-		{"apiregistration.k8s.io", "apiservices", NULL},
-		{"flowcontrol.apiserver.k8s.io", "flowschemas", NULL},
-		{"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", NULL},
-		{"networking.k8s.io", "servicecidrs", NULL},
-		{"resource.k8s.io", "resourceclaims", NULL},
-		{"storage.k8s.io", "volumeattachments", NULL},
+		{"", "pods", "ownerReferences", false},
+		{"apps", "deployments", "labels", false},
+		{"admissionregistration.k8s.io", "validatingadmissionpolicies", NULL, true},
+		{"apiregistration.k8s.io", "apiservices", NULL, false},
+		{"flowcontrol.apiserver.k8s.io", "flowschemas", NULL, false},
+		{"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", NULL, false},
+		{"networking.k8s.io", "servicecidrs", NULL, true},
+		{"resource.k8s.io", "resourceclaims", NULL, true},
+		{"storage.k8s.io", "volumeattachments", NULL, true},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
 		if (cstr_eq(kept[i].group, m->kind->group) &&
 		    cstr_eq(kept[i].plural, m->kind->plural) &&
 		    (!kept[i].field || (field && cstr_eq(kept[i].field, field))))
-			return true;
+			return !kept[i].but_two || !field || !cstr_in(field, two);
 	return m->kind->flags & KIND_CUSTOM;
-}
-
-/* Kinds of which ResetObjectMetaForStatus() of 1.36 leaves two fields as they come, where others keep all that they had. */
-static bool resets_meta(const struct kind *k)
-{
-	static const char *const plurals[] = {"validatingadmissionpolicies", "servicecidrs",
-					      "resourceclaims", "volumeattachments", NULL};
-	return !(k->flags & KIND_CUSTOM) && cstr_in(k->plural, plurals);
 }
 
 static void copy_meta(const struct mutation *m, struct obj *o)
@@ -181,16 +175,16 @@ static void copy_meta(const struct mutation *m, struct obj *o)
 	static const char *const fields[] = {"labels", "annotations", "finalizers",
 					     "ownerReferences", "generateName"};
 	/* It is told that nobody may say these. */
-	static const char *const of_deletion[] = {"metadata.deletionTimestamp",
-						  "metadata.deletionGracePeriodSeconds"};
+	static const char *const of_deletion[] = {"deletionTimestamp",
+						  "deletionGracePeriodSeconds"};
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
-		if (!mutation_status_keeps(m, fields[i]) ||
-		    (resets_meta(m->kind) && strcmp(fields[i], "generateName") == 0))
+		if (!mutation_status_keeps(m, fields[i]))
 			copy_path(o, m->after, arena_fmt(m->r->arena, "metadata.%s", fields[i]));
 	for (size_t i = 0; i < ARRAY_LEN(of_deletion); i++)
-		if (obj_path(m->after, of_deletion[i]) &&
-		    (!mutation_status_keeps(m, NULL) || (i == 1 && resets_meta(m->kind))))
-			copy_path(o, m->after, of_deletion[i]);
+		if (obj_has(obj_get(m->after, "metadata"), of_deletion[i]) &&
+		    !mutation_status_keeps(m, of_deletion[i]))
+			copy_path(o, m->after,
+				  arena_fmt(m->r->arena, "metadata.%s", of_deletion[i]));
 }
 
 /* The main endpoint keeps status; the status endpoint keeps everything else, and others but what

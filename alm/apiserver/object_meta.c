@@ -21,7 +21,6 @@ static bool is_empty(const struct obj *v)
 void object_meta_tidy(struct obj *o)
 {
 	struct obj *meta = obj_get_mut(o, "metadata");
-	/* null of a map or a list stays: who applies that owns it, and has none. */
 	static const char *const whole[] = {"annotations", "finalizers", "labels", NULL};
 	OBJ_EACH (it, meta)
 		if (is_empty(it.value) &&

@@ -19,7 +19,8 @@ void object_meta_check_annotations(const struct obj *notes, const char *path,
  * ObjectMeta.name of type string" for a wrong type; drop: what is of one goes, too. */
 int object_meta_coerce(struct obj *o, bool drop, void (*unknown)(void *arg, const char *path),
 		       void *arg, struct error *err);
-/* Of what is applied: what is null or an empty text goes; maps and lists are owned though they are empty. */
+/* Of what is applied: what is null or an empty text goes; maps and lists are owned though they are empty, labels, annotations and
+ * finalizers though they are null. */
 void object_meta_tidy(struct obj *o);
 /* uid: another one that the client stated, or NULL. is_status: it came through that. ret_again: the number of the first of e that stands behind the first
  * part of the checks of the object's kind; SIZE_MAX if none does. */
