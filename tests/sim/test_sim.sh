@@ -23,9 +23,9 @@ every=3
 lost=1             # of the pairs of an operation and a way to lose power 1 in so many
 sweep=--exhaustive # a point costs as much as three stories
 case $build in *address*)
-	runs=8 # more take a quarter of the whole stage: what a sanitizer sees, it sees in few
-	every=47
-	lost=8
+	runs=16
+	every=23
+	lost=4
 	sweep=--crash-only
 	;;
 esac
