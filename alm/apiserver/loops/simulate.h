@@ -4,7 +4,8 @@
  * Deployment its ReplicaSets and Pods, of a StatefulSet and DaemonSet Pods and ControllerRevisions,
  * of a Job Pods that have ended, of a CronJob its Jobs when their time comes (in UTC), of a Service
  * EndpointSlice and Endpoints; with the statuses, names and labels of upstream's controllers. Claims
- * are bound, load balancers have an address, APIServices are Available. Nothing of it is reachable.
+ * are bound, load balancers have an address, APIServices are Available, a resize of a running Pod
+ * is done at once. Nothing of it is reachable.
  *
  * A rollout takes one step. A workload has SIM_PODS_MAX Pods at most, its status counts all that are
  * wanted. At rest nothing is written.
@@ -19,6 +20,8 @@
 #include "alm/apiserver/core.h"
 
 #define SIMULATE_DELAY_NS (200 * NS_PER_MS)
+/* Where its Pods are. There is no such Node: it has room for every resize. */
+#define SIM_NODE "simulated"
 
 struct simulate *simulate_new(struct apiserver *s);
 void simulate_free(struct simulate *m);

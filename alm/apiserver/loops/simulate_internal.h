@@ -16,7 +16,6 @@
 #define SIM_CHILDREN_MAX 256
 /* Addresses of an EndpointSlice, as upstream by default. */
 #define SIM_ENDPOINTS_MAX 100
-#define SIM_NODE          "simulated"
 
 /* How the Pods of a template fail: by the annotation, or by the tag of an image. */
 enum fault_kind {

@@ -3,6 +3,7 @@
 
 #include "alm/apiserver/kinds/pod_amount.h"
 #include "alm/apiserver/loops/engine.h"
+#include "alm/apiserver/loops/simulate.h"
 #include "alm/apiserver/loops/simulate_internal.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
@@ -86,6 +87,19 @@ static struct obj *waiting(const char *reason, const char *message)
 	return w;
 }
 
+/* What a container is given is what it asks for, at once (KEP-1287). */
+static void set_resources(struct obj *status, const struct obj *container)
+{
+	const struct obj *asked = obj_get(container, "resources");
+	const struct obj *requests = obj_get(asked, "requests");
+	struct obj *given = obj_copy_map(asked);
+	obj_del(given, "claims");
+	obj_del(status, "allocatedResources");
+	if (obj_len(requests))
+		obj_set(status, "allocatedResources", obj_copy(requests));
+	obj_set(status, "resources", given);
+}
+
 static struct obj *container_status(const struct pass *p, const struct life *l,
 				    const struct obj *container)
 {
@@ -114,6 +128,8 @@ static struct obj *container_status(const struct pass *p, const struct life *l,
 	obj_set_str(s, "image", obj_str(container, "image"));
 	obj_set_str(s, "imageID", "");
 	obj_set_bool(s, "started", l->stage == RUNNING);
+	if (l->stage == RUNNING)
+		set_resources(s, container);
 	return s;
 }
 
@@ -235,10 +251,31 @@ static bool needs_status(const struct obj *pod)
 	return false;
 }
 
+/* A resize that was taken is done: nothing of the containers is started anew. */
+static void follow_resize(struct pass *p)
+{
+	const struct obj *list = obj_path(p->o, "spec.containers");
+	const struct obj *have = obj_path(p->o, "status.containerStatuses");
+	struct obj *pod = NULL;
+	for (size_t i = 0; i < obj_len(list) && i < obj_len(have); i++) {
+		if (!obj_is_set(obj_get(obj_at(have, i), "resources")) ||
+		    !cstr_eq(obj_str(obj_at(have, i), "name"), obj_str(obj_at(list, i), "name")))
+			continue;
+		if (!pod)
+			pod = sim_copy(p, p->o);
+		struct obj *statuses = obj_get_mut(obj_get_mut(pod, "status"), "containerStatuses");
+		set_resources(obj_at_mut(statuses, i), obj_at(list, i));
+	}
+	if (pod)
+		sim_put(p, p->o, pod);
+}
+
 void sim_pod(struct pass *p)
 {
-	if (!needs_status(p->o))
+	if (!needs_status(p->o)) {
+		follow_resize(p);
 		return;
+	}
 	struct obj *pod = sim_copy(p, p->o);
 	set_status(p, pod, &p->fault);
 	sim_put(p, p->o, pod);
