@@ -32,9 +32,10 @@ bool audit_is_secret_name(const char *name)
 		if (char_is_alnum(*p))
 			flat[n++] = char_lower(*p);
 	flat[n] = '\0';
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (str_contains(str_n(flat, n), str_of(words[i])))
-			return true;
+	for (const char *p = flat; *p; p++)
+		for (size_t i = 0; i < ARRAY_LEN(words); i++)
+			if (*p == *words[i] && cstr_has_prefix(p, words[i]))
+				return true;
 	return false;
 }
 
@@ -69,6 +70,10 @@ static struct obj *mac(const struct redactor *r, struct str value)
 static void push(struct redactor *r, const char *token)
 {
 	strbuf_addc(&r->pointer, '/');
+	if (!strpbrk(token, "~/")) {
+		strbuf_adds(&r->pointer, token);
+		return;
+	}
 	for (; *token; token++) {
 		if (*token == '~')
 			strbuf_adds(&r->pointer, "~0");
@@ -97,26 +102,41 @@ static struct obj *redact_url(struct redactor *r, struct str s)
 			   STR_ARG(str_skip(rest, (size_t)user)));
 }
 
+static struct obj *same_items(const struct obj *list)
+{
+	struct obj *out = obj_list();
+	for (size_t i = 0; i < obj_len(list); i++)
+		obj_append(out, obj_ref(obj_at(list, i)));
+	return out;
+}
+
+/* Owned; O itself if nothing of it is hidden, as of most objects. */
 static struct obj *redact(struct redactor *r, const struct obj *o, bool secret, unsigned depth);
 
 /* NOLINTBEGIN(misc-no-recursion): at most OBJ_DEPTH_MAX deep */
 static struct obj *redact_list(struct redactor *r, const struct obj *list, bool secret,
 			       unsigned depth)
 {
-	struct obj *out = obj_list();
+	struct obj *out = NULL;
 	size_t len = r->pointer.len;
 	for (size_t i = 0; i < obj_len(list); i++) {
 		strbuf_addf(&r->pointer, "/%zu", i);
-		obj_append(out, redact(r, obj_at(list, i), secret, depth));
+		struct obj *shown = redact(r, obj_at(list, i), secret, depth);
 		strbuf_truncate(&r->pointer, len);
+		if (shown != obj_at(list, i)) {
+			if (!out)
+				out = same_items(list);
+			obj_set_at(out, i, obj_ref(shown));
+		}
+		obj_unref(shown);
 	}
-	return out;
+	return out ? out : obj_ref(list);
 }
 
 static struct obj *redact_map(struct redactor *r, const struct obj *map, bool secret,
 			      unsigned depth)
 {
-	struct obj *out = obj_map();
+	struct obj *out = NULL;
 	size_t len = r->pointer.len;
 	const char *name = obj_as_string(obj_get(map, "name"));
 	OBJ_EACH (it, map) {
@@ -126,10 +146,16 @@ static struct obj *redact_map(struct redactor *r, const struct obj *map, bool se
 			       !strcmp(it.key, LAST_APPLIED) || !strcmp(it.key, "Authorization") ||
 			       (name && !strcmp(it.key, "value") && audit_is_secret_name(name));
 		push(r, it.key);
-		obj_set(out, it.key, redact(r, it.value, hide, depth));
+		struct obj *shown = redact(r, it.value, hide, depth);
 		strbuf_truncate(&r->pointer, len);
+		if (shown != it.value) {
+			if (!out)
+				out = obj_copy_shallow(map);
+			obj_set(out, it.key, obj_ref(shown));
+		}
+		obj_unref(shown);
 	}
-	return out;
+	return out ? out : obj_ref(map);
 }
 
 static struct obj *redact(struct redactor *r, const struct obj *o, bool secret, unsigned depth)
@@ -206,8 +232,12 @@ struct obj *redact_object(const unsigned char key[REDACT_KEY_BYTES], const struc
 	strbuf_init(&r.pointer, STRBUF_SMALL);
 	r.is_schema = kind && !strcmp(kind, "CustomResourceDefinition");
 	struct obj *out = redact(&r, bare, false, 0);
-	if (kind && !strcmp(kind, "Secret"))
+	if (kind && !strcmp(kind, "Secret")) {
+		struct obj *whole = STEAL(out);
+		out = obj_copy_shallow(whole);
+		obj_unref(whole);
 		redact_secret(&r, o, out);
+	}
 	strbuf_release(&r.pointer);
 	return out;
 }

@@ -16,7 +16,7 @@
 
 /* "1-5f0c93aa": version and key. The log says by which rules its newest digests were made. */
 void redact_id(const unsigned char key[REDACT_KEY_BYTES], char out[REDACT_ID_MAX]);
-/* A copy without secret values, managedFields, resourceVersion and generation. Owned. */
+/* O without secret values, managedFields, resourceVersion and generation; parts with nothing to hide are those of o. Owned. */
 struct obj *redact_object(const unsigned char key[REDACT_KEY_BYTES], const struct obj *o);
 /* SHA-256 (hex) of the canonical form of a redacted object without its status: what a write of the
  * status leaves as it is. */
