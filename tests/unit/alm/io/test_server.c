@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "alm/base/clock.h"
@@ -363,33 +362,6 @@ static void test_server__slow_heads_end(void **state)
 	close(second);
 }
 
-static bool has_date(const char *got, int64_t now_ns)
-{
-	const time_t at = now_ns / NS_PER_S;
-	char want[64];
-	struct tm t;
-	return gmtime_r(&at, &t) &&
-	       strftime(want, sizeof(want), "Date: %a, %d %b %Y %H:%M:%S GMT" CRLF, &t) > 0 &&
-	       strstr(got, want);
-}
-
-/* The time at which it is answered, as IMF-fixdate of RFC 9110 5.6.7. */
-static void test_server__an_answer_has_its_date(void **state)
-{
-	struct fixture *f = *state;
-	listen_with(f, (struct server_config){.header_ns = NS_PER_MIN});
-	int fd = dial(f);
-	int64_t before = loop_now(f->loop);
-	say(fd, STR("GET /echo HTTP/1.1" CRLF "Host: x" CRLF CRLF));
-	const char *got = hear(f, fd, "GET /echo");
-	int64_t after = loop_now(f->loop);
-	bool has = false;
-	for (int64_t at = before; !has && at < after + NS_PER_S; at += NS_PER_S)
-		has = has_date(got, at);
-	assert_true(has);
-	close(fd);
-}
-
 static void test_server__a_client_that_leaves_is_told_once(void **state)
 {
 	struct fixture *f = *state;
@@ -700,7 +672,6 @@ int main(void)
 		TEST(test_server__limits_and_framing_have_their_answers),
 		TEST(test_server__expect_continue_is_answered_first),
 		TEST(test_server__slow_heads_end),
-		TEST(test_server__an_answer_has_its_date),
 		TEST(test_server__a_client_that_leaves_is_told_once),
 		TEST(test_server__what_a_turn_has_not_come_to_ends_with_the_loop),
 		TEST(test_server__stop_lets_answers_finish_and_cuts_streams),
