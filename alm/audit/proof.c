@@ -22,9 +22,10 @@ static unsigned split_level(int64_t n)
 	return level;
 }
 
+/* Of n > 0. */
 static bool is_power(int64_t n)
 {
-	return n > 0 && (n & (n - 1)) == 0;
+	return (n & (n - 1)) == 0;
 }
 
 /* MTH(D[from:from + n]); from is a multiple of the power of two above or equal to n. */

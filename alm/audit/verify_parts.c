@@ -99,20 +99,13 @@ void verify_keys_release(struct anchor_keys *k)
 int verify_row_refs(struct db *d, int64_t seq, int64_t want, struct verify_report *rep,
 		    struct error *err)
 {
-	struct stmt *s;
-	int r = db_prepare(d,
-			   "SELECT count(*) FROM audit_ref r JOIN audit_blob b USING (digest)"
-			   " JOIN audit a ON a.seq = r.seq"
-			   " WHERE r.seq = ? AND instr(a.body, lower(hex(r.digest))) > 0",
-			   &s, err);
-	if (r < 0)
-		return r;
-	stmt_bind_int(s, 1, seq);
-	r = stmt_step(s, err);
-	if (r < 0)
-		return r;
-	int64_t have = r ? stmt_int(s, 0) : 0;
-	stmt_reset(s);
+	static const char sql[] =
+		"SELECT count(*) FROM audit_ref r JOIN audit_blob b USING (digest)"
+		" JOIN audit a ON a.seq = r.seq"
+		" WHERE r.seq = ? AND instr(a.body, lower(hex(r.digest))) > 0";
+	int64_t have = 0;
+	if (db_number(d, sql, &seq, &have, err) < 0)
+		return -err->code;
 	if (have != want)
 		verify_add(rep, seq, seq, "%" PRId64 " of its %" PRId64 " blobs are there", have,
 			   want);

@@ -271,16 +271,16 @@ static void drop_list(struct informer *i, const struct error *err, int64_t at_le
 	retry(i, err, at_least);
 }
 
-static int take_page(struct informer *i, const struct obj *page, struct error *err)
+/* Up to the first that cannot be read, which err says. */
+static void take_page(struct informer *i, const struct obj *page, struct error *err)
 {
 	const struct obj *items = obj_get(page, "items");
 	for (size_t n = 0; n < obj_len(items); n++) {
 		struct informer_object *o = object_of(i, obj_at(items, n), err);
 		if (!o)
-			return -err->code;
+			return;
 		cache_put(i->fresh, o);
 	}
-	return 0;
 }
 
 static void on_page(void *arg, const struct client_reply *reply)

@@ -11,7 +11,6 @@
 #define SETTLE_NS     NS_PER_S
 #define REPEAT_NS     NS_PER_MIN
 #define AHEAD_NS      (5 * NS_PER_MIN)
-#define POST_NS       (10 * NS_PER_S)
 #define KEY_BYTES_MAX 512
 
 struct alerts {

@@ -127,7 +127,8 @@ int64_t outcome_retry_in(const struct outcome *o, int64_t now_ns)
 	int64_t wait = NS_PER_HOUR, age = now_ns - o->at_ns;
 	if (o->failures && o->failures <= 6)
 		wait = NS_PER_MIN << (o->failures - 1);
-	return age < 0 || age >= wait ? 0 : wait - age;
+	int64_t left = age < 0 ? 0 : wait - age;
+	return left > 0 ? left : 0;
 }
 
 /* What stays is no piece of malloc's, which would hold what goes around it (pool.h). */

@@ -150,7 +150,7 @@ static int perform(const char *path, const char *sql, const struct sqlwrite_valu
 	int r = open_file(path, &db, &w, &own);
 	if (r == 0)
 		r = run(db, path, sql, values, only_check, &own);
-	if (r < 0 && w.denied)
+	if (w.denied) /* then it was not run */
 		r = error_set(err, E_INVALID,
 			      "%s: statement: want an INSERT, UPDATE or DELETE on its tables",
 			      path);

@@ -71,8 +71,8 @@ static void refresh_ca(struct remote *t)
 		return;
 	t->ca_read_ns = now;
 	int64_t from, until;
-	if (file_read(t->config.ca_file, &b, &err) < 0 || !b.len ||
-	    cstr_eq(b.buf, t->config.ca_pem) || tls_lifetime(b.buf, &from, &until, &err) < 0)
+	if (file_read(t->config.ca_file, &b, &err) < 0 || cstr_eq(b.buf, t->config.ca_pem) ||
+	    tls_lifetime(b.buf, &from, &until, &err) < 0)
 		return;
 	xfree(t->ca_pem);
 	t->config.ca_pem = t->ca_pem = strbuf_detach(&b);

@@ -70,7 +70,7 @@ void gate_free(struct gate *g);
 DEFINE_FREEP(gate)
 
 /* The versions to list through: one (storage) under strategy None, each served before and after
- * under a converter. */
+ * under a converter. Where there is an old definition, the list ends with NULL. */
 size_t gate_versions(const struct gate *g, const char *const **ret);
 /* Does any finding depend on objects? Without, listing may be left out. */
 bool gate_wants_objects(const struct gate *g);

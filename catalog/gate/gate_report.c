@@ -79,16 +79,17 @@ static int by_name(const void *a, const void *b)
 	return strcmp(((const struct pair *)a)->name, ((const struct pair *)b)->name);
 }
 
+/* Up to one more than there may be. */
 static void collect(struct gate_report *r, const struct gate_report_input *in)
 {
 	r->pairs = ARENA_ARRAY(r->arena, struct pair, in->n_before + in->n_after + 1);
-	for (size_t i = 0; i < in->n_before && r->n < GATE_REPORT_CRDS_MAX; i++)
+	for (size_t i = 0; i < in->n_before && r->n <= GATE_REPORT_CRDS_MAX; i++)
 		if (is_crd(in->before[i]))
 			r->pairs[r->n++] = (struct pair){
 				.name = meta_name(in->before[i]),
 				.before = in->before[i],
 				.after = find(in->after, in->n_after, meta_name(in->before[i]))};
-	for (size_t i = 0; i < in->n_after && r->n < GATE_REPORT_CRDS_MAX; i++)
+	for (size_t i = 0; i < in->n_after && r->n <= GATE_REPORT_CRDS_MAX; i++)
 		if (is_crd(in->after[i]) &&
 		    !find(in->before, in->n_before, meta_name(in->after[i])))
 			r->pairs[r->n++] = (struct pair){.name = meta_name(in->after[i]),
@@ -104,7 +105,7 @@ int gate_report_new(const struct gate_report_input *input, struct gate_report **
 	int rc = 0;
 	r->arena = a;
 	collect(r, input);
-	if (r->n == GATE_REPORT_CRDS_MAX)
+	if (r->n > GATE_REPORT_CRDS_MAX)
 		rc = error_set(err, E_LIMIT, "more than %d definitions", GATE_REPORT_CRDS_MAX);
 	for (size_t i = 0; i < r->n && rc >= 0; i++)
 		rc = begin(input, &r->pairs[i], a, err);
@@ -132,12 +133,12 @@ size_t gate_report_crds(const struct gate_report *r)
 
 const struct obj *gate_report_crd(const struct gate_report *r, size_t i)
 {
-	return i < r->n ? r->pairs[i].before : NULL;
+	return r->pairs[i].before;
 }
 
 size_t gate_report_versions(const struct gate_report *r, size_t i, const char *const **ret)
 {
-	if (i >= r->n || !gate_wants_objects(r->pairs[i].gate))
+	if (!gate_wants_objects(r->pairs[i].gate))
 		return 0;
 	return gate_versions(r->pairs[i].gate, ret);
 }
@@ -150,11 +151,12 @@ static bool has_converter(const struct obj *crd)
 static bool pair_object(struct pair *p, const struct obj *o, struct str version)
 {
 	const char *const *through;
-	size_t n = gate_versions(p->gate, &through), k = 0;
+	size_t k = 0;
+	(void)gate_versions(p->gate, &through);
 	/* under strategy None every version shows the same values */
-	while (has_converter(p->before) && k < n && !str_is(version, through[k]))
+	while (has_converter(p->before) && through[k] && !str_is(version, through[k]))
 		k++;
-	if (k >= n) {
+	if (!through[k]) {
 		p->n_other++;
 		return false;
 	}

@@ -34,8 +34,8 @@ int gate_report_new(const struct gate_report_input *input, struct gate_report **
 void gate_report_free(struct gate_report *r);
 DEFINE_FREEP(gate_report)
 
-/* The definitions by name; gate_report_crd(): the old one, NULL if it is new. For a live check: the
- * versions to list objects through. */
+/* The definitions by name, i below their number; gate_report_crd(): the old one, NULL if it is new. For a
+ * live check: the versions to list objects through. */
 size_t gate_report_crds(const struct gate_report *r);
 const struct obj *gate_report_crd(const struct gate_report *r, size_t i);
 size_t gate_report_versions(const struct gate_report *r, size_t i, const char *const **ret);

@@ -14,7 +14,8 @@ static int wrap(struct strbuf *msg, size_t mark, const char *text, int rc)
 
 /* ---- files ---- */
 
-/* The next document: up to a line that starts with "---" (k8s.io/apimachinery's YAMLReader). */
+/* The next document: up to a line that starts with "---" (k8s.io/apimachinery's YAMLReader); *rest is none behind
+ * the last one, which may be empty. */
 static int next_document(struct str *rest, struct str *ret, struct strbuf *msg)
 {
 	struct str text = *rest;
@@ -36,14 +37,14 @@ static int next_document(struct str *rest, struct str *ret, struct strbuf *msg)
 			if (at) {
 				*ret = str_sub(text, 0, at);
 				*rest = str_skip(text, at + n);
-				return 1;
+				return 0;
 			}
 		}
 		at += n;
 	}
 	*ret = text;
 	*rest = STR_NONE;
-	return text.len > 0;
+	return 0;
 }
 
 /* In UTF-16 half of the characters are NUL. */
@@ -80,12 +81,13 @@ int values_read(struct arena *a, struct str text, enum tmpl_profile profile, str
 	/* The reader of documents ends every line. */
 	if (!only_first && text.len && text.ptr[text.len - 1] != '\n')
 		text = with_newline(a, text);
-	for (int n = 0; text.ptr; n++) {
+	while (text.ptr) {
 		struct str doc = text;
 		struct vmap *m;
-		int more = only_first ? n == 0 : next_document(&text, &doc, msg);
-		if (more <= 0)
-			return more;
+		if (only_first)
+			text = STR_NONE;
+		else if (next_document(&text, &doc, msg) < 0)
+			return -E_INVALID;
 		int rc = yaml_go_parse_map(a, doc, &m, msg);
 		if (rc < 0)
 			return wrap(msg, mark, "cannot unmarshal yaml document: ", rc);

@@ -68,6 +68,7 @@ extern const struct vzone date_utc;
 /* From the bytes of a TZif file (RFC 9636); NULL: they are none. */
 const struct vzone *date_zone_parse(struct arena *a, struct str tzif);
 const struct vzone *date_fixed_zone(struct arena *a, int offset, struct str abbreviation);
+/* z NULL is UTC, here and below. */
 void zone_lookup(const struct vzone *z, int64_t sec, int *ret_offset, const char **ret_abbr);
 /* The offset that a wall clock reading has in the zone. */
 int zone_offset_of_wall(const struct vzone *z, int64_t wall);

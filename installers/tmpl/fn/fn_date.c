@@ -39,9 +39,7 @@ static int format_in(struct tmpl_run *run, struct str layout, struct value v, st
 		     struct value *ret)
 {
 	struct vtime t = time_of(run, v);
-	t.zone = zone_named(run, zone);
-	if (!t.zone)
-		t.zone = &date_utc;
+	t.zone = zone_named(run, zone); /* NULL, of one that is not known, is UTC (date.h) */
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(tmpl_run_limits(run)->string_bytes);
 	date_format(&b, &t, layout);
 	return tmpl_return(run, &b, ret);

@@ -139,10 +139,18 @@ static int one_kept(void *arg, verify_kept_fn fn, void *fn_arg, struct error *er
 	return fn(fn_arg, "Catalog", "c", "sha256:7", err);
 }
 
+static void no_progress(void *arg, int64_t at, int64_t n)
+{
+	(void)arg;
+	(void)at;
+	(void)n;
+}
+
 static int do_verify(struct error *err)
 {
 	struct verify_options o = {.each_object = one_object,
 				   .each_kept = one_kept,
+				   .progress = no_progress,
 				   .redact_key = audit_redact_key(l.audit)};
 	memset(&rep, 0, sizeof(rep));
 	return verify_log(l.db, &o, &rep, err);

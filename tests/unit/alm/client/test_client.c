@@ -209,6 +209,33 @@ static void test_client__reads_are_retried(void **state)
 	teardown(&f);
 }
 
+/* What may pass, unless whoever asks takes a failure of a server behind it for an answer. */
+static void test_client__which_answers_may_pass(void **state)
+{
+	static const struct {
+		int status;
+		bool passes, with_5xx; /* with_5xx: for whom takes those */
+	} rows[] = {{404, false, false}, {408, false, false}, {409, false, false},
+		    {429, true, true},   {499, false, false}, {500, true, false},
+		    {501, false, false}, {502, true, false},  {503, true, false},
+		    {504, true, false},  {505, false, false}};
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++) {
+		const struct client_options o = {.takes_5xx = i % 2};
+		bool passes = i % 2 ? rows[i / 2].with_5xx : rows[i / 2].passes;
+		struct fixture f;
+		setup(&f);
+		fake_answer(f.fake, "GET", "/api/v1/nodes/x", rows[i / 2].status, "");
+		if (passes)
+			fake_answer(f.fake, "GET", "/api/v1/nodes/x", 200, "{}");
+		client_get(f.client, &nodes, NULL, "x", &o, on_reply, &f);
+		loop_fake_run(f.loop, 5 * NS_PER_S);
+		assert_int_equal(f.n, 1);
+		assert_int_equal(f.err.code == 0, passes);
+		teardown(&f);
+	}
+}
+
 /* Somebody waits: a server that never answered is given up soon, one that did may come back. */
 static void test_client__whoever_waits_is_told_soon(void **state)
 {
@@ -501,6 +528,7 @@ int main(void)
 		cmocka_unit_test(
 			test_client__a_field_that_the_kind_has_not_is_no_error_of_the_server),
 		cmocka_unit_test(test_client__reads_are_retried),
+		cmocka_unit_test(test_client__which_answers_may_pass),
 		cmocka_unit_test(test_client__whoever_waits_is_told_soon),
 		cmocka_unit_test(test_client__retry_after_is_obeyed),
 		cmocka_unit_test(test_client__reads_end_at_their_deadline),

@@ -18,6 +18,7 @@ struct failing {
 	const char *argument; /* NULL: none */
 	const char *says;     /* a script, instead of them */
 	const char *but_with; /* not those that have this, too */
+	const char *program;  /* not NULL: it is run instead of each */
 };
 
 struct fixture {
@@ -43,6 +44,10 @@ static struct program_run *failing_run(struct programs *p, const struct program_
 		.argv = (const char *const[]){"/bin/sh", "-c", f->says, NULL},
 		.env = call->env,
 		.dir = call->dir};
+	struct program_call other = *call;
+	other.path = f->program;
+	if (f->program)
+		return programs_run(f->real, &other, done, arg);
 	bool fails = false, spared = false;
 	for (const char *const *a = call->argv; *a; a++) {
 		fails |= cstr_eq(*a, f->argument);
@@ -161,6 +166,20 @@ static void first_reading(struct fixture *f)
 #define PUSH3                                                                                   \
 	"cd w; for i in 1 2 3; do echo \"a: p$i\" >a.yaml; git commit -qam \"push $i\"; done; " \
 	"git push -q origin main"
+
+/* Not a failure of the source: whoever reads it is told what to install. */
+static void test_git_mirror__without_git(void **state)
+{
+	struct fixture *f = *state;
+	f->failing.program = "/nonexistent/git";
+	read_branch(f);
+	assert_int_equal(f->err.code, E_NOTFOUND);
+	assert_int_equal(f->err.reason, REASON_GIT_MISSING);
+	assert_string_equal(f->err.msg,
+			    "GitMissing: there is no " GIT_PROGRAM "; install the package git");
+	f->failing.program = NULL;
+	first_reading(f);
+}
 
 static void test_git_mirror__a_failed_fetch_leaves_what_is_there(void **state)
 {
@@ -305,8 +324,12 @@ static void test_git_mirror__a_lost_mirror_makes_no_rewritten_history(void **sta
 	struct fixture *f = *state;
 	first_reading(f);
 	push_many(f, 60);
-	f->failing = (struct failing){f->failing.base, f->programs, "--depth=1000",
-				      "echo fatal: the connection was cut >&2; exit 128", NULL};
+	f->failing = (struct failing){f->failing.base,
+				      f->programs,
+				      "--depth=1000",
+				      "echo fatal: the connection was cut >&2; exit 128",
+				      NULL,
+				      NULL};
 	read_branch(f);
 	assert_int_equal(f->err.reason, REASON_SOURCE_UNREACHABLE); /* the next poll knows more */
 	f->failing.says = "echo error: index-pack died of signal 25 >&2; exit 128";
@@ -413,22 +436,30 @@ static void test_git_mirror__why_a_commit_is_not_found(void **state)
 
 /* --- by ssh --- */
 
-static void read_by_ssh(struct fixture *f, const char *says)
+/* ssh NULL: by https. */
+static struct git_read *start_remote(struct fixture *f, const char *url, const struct git_ssh *ssh)
 {
-	static const char *const rules[] = {"localhost"};
-	static const struct git_ssh ssh = {.key = "CANARY", .known_hosts = "KNOWN"};
+	static const char *const rules[] = {"localhost", "127.0.0.1"};
 	CLEANUP(address_policy_freep) struct address_policy *p = NULL;
-	const struct git_request rq = {.url = "ssh://git@localhost:2222/x.git",
-				       .branch = "main",
-				       .path = "",
-				       .dir = f->mirror,
-				       .ssh = &ssh};
+	const struct git_request rq = {
+		.url = url, .branch = "main", .path = "", .dir = f->mirror, .ssh = ssh};
 	struct git_request with = rq;
-	assert_ok(address_policy_new(rules, 1, &p, &f->err), &f->err);
+	assert_ok(address_policy_new(rules, ARRAY_LEN(rules), &p, &f->err), &f->err);
 	with.addresses = p;
+	return git_read_start(&f->failing.base, &with, came, f);
+}
+
+static struct git_read *start_by_ssh(struct fixture *f, const char *says)
+{
+	static const struct git_ssh ssh = {.key = "CANARY", .known_hosts = "KNOWN"};
 	f->failing.argument = "ls-remote";
 	f->failing.says = says;
-	(void)git_read_start(&f->failing.base, &with, came, f);
+	return start_remote(f, "ssh://git@localhost:2222/x.git", &ssh);
+}
+
+static void read_by_ssh(struct fixture *f, const char *says)
+{
+	(void)start_by_ssh(f, says);
 	wait_for(f);
 }
 
@@ -471,6 +502,37 @@ static void test_git_mirror__a_key_is_there_while_the_server_is_talked_to(void *
 		 "grep -q \"^GIT_SSH_COMMAND=.*HostKeyAlias='.localhost.:2222' -o "
 		 "HostName=[0-9.:]* -o Port=2222 -o User=git\\$\" said\n"
 		 "test -z \"$(ls mirror/ssh)\"");
+}
+
+/* One that cannot be told which address a name has would resolve it by itself. */
+static void test_git_mirror__an_older_git_resolves_no_name(void **state)
+{
+	static const struct {
+		const char *url, *version;
+		bool is_old;
+	} rows[] = {{"https://localhost:1/x.git", "2.36.9", true},
+		    {"https://localhost:1/x.git", "2.37.0", false},
+		    {"https://127.0.0.1:1/x.git", "2.36.9", false}};
+	struct fixture *f = *state;
+	f->failing.argument = "version";
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		f->failing.says = arena_fmt(f->a, "echo git version %s", rows[i].version);
+		(void)start_remote(f, rows[i].url, NULL);
+		wait_for(f);
+		assert_int_equal(f->err.reason,
+				 rows[i].is_old ? REASON_GIT_MISSING : REASON_SOURCE_UNREACHABLE);
+		assert_int_equal(strstr(f->err.msg, "older than 2.37") != NULL, rows[i].is_old);
+	}
+}
+
+/* Nor of what is not waited for any more. */
+static void test_git_mirror__a_key_goes_with_its_reading(void **state)
+{
+	struct fixture *f = *state;
+	struct git_read *g = start_by_ssh(f, "exec sleep 60");
+	shell(f, "while test ! -e mirror/ssh/key; do sleep 0.01; done");
+	git_read_cancel(g);
+	shell(f, "test -z \"$(ls mirror/ssh)\"");
 }
 
 static void test_git_mirror__what_ssh_says(void **state)
@@ -569,6 +631,7 @@ int main(void)
 	}
 #define TEST(name) cmocka_unit_test_setup_teardown(test_git_mirror__##name, setup, teardown)
 	const struct CMUnitTest tests[] = {
+		TEST(without_git),
 		TEST(a_failed_fetch_leaves_what_is_there),
 		TEST(a_damaged_one_is_made_anew),
 		TEST(the_newest_head_is_read),
@@ -581,6 +644,8 @@ int main(void)
 		TEST(a_commit_of_the_branch),
 		TEST(why_a_commit_is_not_found),
 		TEST(a_key_is_there_while_the_server_is_talked_to),
+		TEST(an_older_git_resolves_no_name),
+		TEST(a_key_goes_with_its_reading),
 		TEST(what_ssh_says),
 		TEST(a_tree_that_cannot_be_listed),
 	};

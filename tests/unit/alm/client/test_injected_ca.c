@@ -319,13 +319,32 @@ static void test_injected_ca__without_an_apiservice_the_former_one_signs_on(void
 	assert_trusts_signer(f, 2);
 }
 
+struct told {
+	int n;
+	char line[512];
+};
+
+static void on_line(void *arg, const char *line)
+{
+	struct told *t = arg;
+	t->n++;
+	(void)snprintf(t->line, sizeof(t->line), "%s", line);
+}
+
 static void test_injected_ca__what_could_not_be_served_is_tried_again(void **state)
 {
 	struct fixture *f = *state;
 	loop_fake_step(f->loop, 3655 * NS_PER_DAY);
 	f->sign_code = E_IO;
 	CLEANUP(xfreep) char *first = xstrdup(f->signer);
+	struct told told = {0};
+	log_setup(LOG_ERROR, LOG_FORMAT_KV, NULL);
+	log_divert(on_line, &told);
 	loop_fake_run(f->loop, INJECTED_CA_LOOK_NS);
+	log_divert(NULL, NULL);
+	log_setup(LOG_NONE, LOG_FORMAT_KV, NULL);
+	assert_int_equal(told.n, 1);
+	assert_non_null(strstr(told.line, "no serving certificate"));
 	assert_string_equal(f->signer, first);
 	f->sign_code = 0;
 	loop_fake_run(f->loop, INJECTED_CA_LOOK_NS);
@@ -390,18 +409,6 @@ static void test_injected_ca__who_leads_again_sees_it_in_place_first(void **stat
 	loop_fake_settle(f->loop);
 	assert_int_equal(f->n_sign, 1);
 	assert_trusts_signer(f, 2);
-}
-
-struct told {
-	int n;
-	char line[512];
-};
-
-static void on_line(void *arg, const char *line)
-{
-	struct told *t = arg;
-	t->n++;
-	(void)snprintf(t->line, sizeof(t->line), "%s", line);
 }
 
 /* A successor that has no room is told of at each look, and nobody is asked to trust it; the former one signs on. */

@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "alm/controllers/catalog_work.h"
+#include "alm/obj/json.h"
+#include "alm/obj/meta.h"
+#include "alm/sources/inplace.h"
 #include "tests/lib/loop_fake.h"
 #include "tests/lib/manager_fixture.h"
 
@@ -218,10 +221,72 @@ static void test_manager_catalogs__as_a_model_says(void **state)
 	}
 }
 
+/* --- what has not changed --- */
+
+struct answer_of_sync {
+	size_t n, n_indexes;
+};
+
+static struct fixture *current;
+
+static void synced(void *arg, struct catalog_index *index, const char *bad_digest,
+		   const struct error *err)
+{
+	struct answer_of_sync *x = arg;
+	(void)bad_digest;
+	assert_null(err);
+	x->n++;
+	if (!index)
+		return;
+	x->n_indexes++;
+	manager_swap_index(current->m.manager, "c", index);
+}
+
+/* A source is asked for what it has that is new, but not what another Catalog of the name had or other fields said. */
+static void test_manager_catalogs__what_has_not_changed_is_not_read_again(void **state)
+{
+	static const struct {
+		const char *uid, *plural;
+		bool is_read;
+	} rows[] = {{"u1", "xs", true},  {"u1", "xs", false}, {"u1", "xs", false},
+		    {"u2", "xs", true},  {"u2", "xs", false}, {"u2", "ys", true},
+		    {"u2", "ys", false}, {"u2", "xs", true}};
+	(void)state;
+	struct fixture f = {0};
+	struct answer_of_sync x = {0};
+	current = &f;
+	manager_fixture_init(&f.m, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct error err = ERROR_INIT;
+		CLEANUP(obj_unrefp) struct obj *app = NULL, *catalog = NULL;
+		size_t was = x.n_indexes;
+		assert_ok(json_parse(str_of(arena_fmt(
+					     f.m.a,
+					     "{\"metadata\":{\"name\":\"a\",\"generation\":1},"
+					     "\"spec\":{\"resources\":[{\"name\":\"%s.g.io\","
+					     "\"spec\":{\"group\":\"g.io\",\"version\":\"v1\","
+					     "\"names\":{\"plural\":\"%s\",\"kind\":\"X\"}}}]}}",
+					     rows[i].plural, rows[i].plural)),
+				     &app, &err),
+			  &err);
+		catalog = meta_skeleton("app.coreos.com/v1alpha1", "Catalog", NULL, "c");
+		obj_set_path(catalog, "metadata.uid", obj_string(rows[i].uid));
+		obj_set_path(catalog, "spec.source.url", obj_string(INPLACE_URL "a"));
+		obj_set_path(catalog, "spec.inPlace", inplace_of(app, "a.g.io", NULL, NULL));
+		manager_sync(f.m.manager, "c", catalog, synced, &x);
+		manager_fixture_run(&f.m, NS_PER_S);
+		assert_int_equal(x.n, i + 1);
+		if (x.n_indexes - was != rows[i].is_read)
+			fail_msg("row %zu: read: %d", i, !rows[i].is_read);
+	}
+	manager_fixture_release(&f.m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_manager_catalogs__as_a_model_says),
+		cmocka_unit_test(test_manager_catalogs__what_has_not_changed_is_not_read_again),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

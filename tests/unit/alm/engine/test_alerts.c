@@ -144,6 +144,29 @@ static void test_alerts__without_an_alert_nothing_is_posted(void **state)
 	teardown(&f);
 }
 
+/* The first post of a thing that is over is slow, and there is nothing to repeat when another one fires. */
+static void test_alerts__what_comes_while_one_is_posted_waits_for_a_minute(void **state)
+{
+	(void)state;
+	struct fixture f;
+	setup(&f);
+	fake_answer(f.fake, "POST", "/api/v2/alerts", 200, "");
+	fake_stream(f.fake, "POST", "/api/v2/alerts", 200, "");
+	fake_answer(f.fake, "POST", "/api/v2/alerts", 200, "");
+	update(&f, thing("etcd", true), false);
+	loop_fake_run(f.loop, 10 * NS_PER_S);
+	update(&f, thing("etcd", false), false);
+	loop_fake_run(f.loop, 10 * NS_PER_S);
+	update(&f, thing("redis", true), false);
+	loop_fake_run(f.loop, 2 * NS_PER_S);
+	assert_int_equal(fake_count(f.fake), 2);
+	fake_end(f.fake, false);
+	loop_fake_run(f.loop, NS_PER_MIN);
+	assert_int_equal(fake_count(f.fake), 3);
+	assert_non_null(strstr(fake_call(f.fake, 2), "redis"));
+	teardown(&f);
+}
+
 static struct obj *thing_named(size_t i)
 {
 	char name[32];
@@ -186,6 +209,7 @@ int main(void)
 		cmocka_unit_test(test_alerts__repeated_each_minute_and_ended_once),
 		cmocka_unit_test(test_alerts__an_object_that_goes_ends_its_alert),
 		cmocka_unit_test(test_alerts__a_post_that_fails_is_made_again_a_minute_later),
+		cmocka_unit_test(test_alerts__what_comes_while_one_is_posted_waits_for_a_minute),
 		cmocka_unit_test(test_alerts__without_an_alert_nothing_is_posted),
 		cmocka_unit_test(test_alerts__one_over_the_bound_comes_later),
 	};

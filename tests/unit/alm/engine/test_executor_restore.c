@@ -113,6 +113,19 @@ static void check_put(struct fixture *f, int64_t seq, const char *phase)
 		fail_msg("%s is not in %s", want, last ? last : "");
 }
 
+/* The last Event is a warning of this reason. */
+static void check_event(struct fixture *f, const char *reason)
+{
+	char want[64];
+	const char *last = "";
+	for (size_t i = 0; i < fake_count(f->w.transport); i++)
+		if (strstr(fake_call(f->w.transport, i), "/events?"))
+			last = fake_call(f->w.transport, i);
+	(void)snprintf(want, sizeof(want), "\"type\":\"Warning\",\"reason\":\"%s\"", reason);
+	assert_non_null(strstr(last, want));
+	assert_non_null(strstr(last, "\"the status was written by somebody else\""));
+}
+
 static void test_executor_restore__each_has_its_entry_before_it(void **state)
 {
 	(void)state;
@@ -171,6 +184,30 @@ static void test_executor_restore__a_lost_one_is_repeated(void **state)
 	}
 }
 
+/* A record that is no more (an accepted gap) is not repeated: what is wanted is said with the next number, and what was
+ * planned beside it is done. */
+static void test_executor_restore__one_that_no_record_announces(void **state)
+{
+	(void)state;
+	for (int same = 0; same < 2; same++) {
+		struct fixture f;
+		struct error err = ERROR_INIT;
+		setup(&f, same);
+		fake_lose(f.w.transport, "PUT", STATUS);
+		attempt(&f, object("u", 0, NULL), "one", false);
+		assert_ok(db_exec(f.w.db,
+				  "DROP TRIGGER audit_delete;"
+				  " DELETE FROM audit WHERE type = 'Transition'",
+				  &err),
+			  &err);
+		answer(&f, "PUT", STATUS, object("u", 2, "two"));
+		attempt(&f, object("u", 0, NULL), "two", true);
+		assert_int_equal(f.w.code, 0);
+		check_put(&f, 2, "two");
+		work_fixture_release(&f.w);
+	}
+}
+
 /* The view is older than the log: whether the object is, too, its server says. */
 static void test_executor_restore__an_old_view_is_looked_up(void **state)
 {
@@ -207,6 +244,7 @@ static void test_executor_restore__an_old_view_is_looked_up(void **state)
 							  : "Moved1 Moved2 Moved3");
 		if (cases[i].is_set_back) {
 			check_put(&f, 4, "p3");
+			check_event(&f, "StatusRegressed");
 			assert_int_equal(f.w.result, RUN_CHANGED);
 		}
 		work_fixture_release(&f.w);
@@ -315,6 +353,7 @@ static void restore(struct fixture *f, int64_t seq)
 	attempt(f, object("u", seq - 1, "theirs"), "p2", false);
 	assert_int_equal(f->w.code, 0);
 	check_put(f, seq, "p1");
+	check_event(f, "StatusRestored");
 }
 
 /* Three times an hour; then somebody else is let have it, for an hour or until there is something new to say. */
@@ -380,6 +419,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_executor_restore__each_has_its_entry_before_it),
 		cmocka_unit_test(test_executor_restore__a_lost_one_is_repeated),
+		cmocka_unit_test(test_executor_restore__one_that_no_record_announces),
 		cmocka_unit_test(test_executor_restore__an_old_view_is_looked_up),
 		cmocka_unit_test(test_executor_restore__one_ahead_of_the_log),
 		cmocka_unit_test(test_executor_restore__a_look_is_no_end_of_the_servers_commit),

@@ -106,6 +106,32 @@ static void test_plan__moves_with_its_account(void **state)
 	view_fake_release(&f);
 }
 
+/* The pass that made it is gone, and others use its memory. */
+static void test_plan__moves_with_its_objects(void **state)
+{
+	(void)state;
+	enum { N = 100 };
+	struct view_fake f;
+	struct obj *others[N];
+	view_fake_init(&f);
+	struct plan *p = view_fake_plan(&f), moved;
+	CLEANUP(arena_freep) struct arena *own = arena_new(1 << 20);
+	struct action *x = plan_add(p, ACT_ROW);
+	const struct obj **const of[] = {&x->body, &x->inputs, &x->subject, &x->event_of};
+	for (size_t i = 0; i < ARRAY_LEN(of); i++)
+		*of[i] = obj_keep(p->a, meta_skeleton("v1", "ConfigMap", "ns", "kept"));
+	plan_move(&moved, p, own);
+	view_fake_release(&f);
+	for (size_t i = 0; i < N; i++)
+		others[i] = meta_skeleton("v1", "ConfigMap", "ns", "lost");
+	const struct action *has = moved.head;
+	const struct obj *const kept[] = {has->body, has->inputs, has->subject, has->event_of};
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+		assert_string_equal(meta_name(kept[i]), "kept");
+	for (size_t i = 0; i < N; i++)
+		obj_unref(others[i]);
+}
+
 /* Every word of an action but those listed here is a text, and a moved action has its own copies:
  * a field that is added to struct action fails here until it is copied or listed. */
 static void test_plan__moves_every_text_of_an_action(void **state)
@@ -328,6 +354,7 @@ int main(void)
 		cmocka_unit_test(test_plan__one_action_over_the_limit_is_left_to_the_next_pass),
 		cmocka_unit_test(test_plan__is_cut_at_one_place),
 		cmocka_unit_test(test_plan__moves_with_its_account),
+		cmocka_unit_test(test_plan__moves_with_its_objects),
 		cmocka_unit_test(test_plan__moves_every_text_of_an_action),
 		cmocka_unit_test(test_plan__a_pass_over_its_limit_fails),
 		cmocka_unit_test(test_plan__what_each_verb_plans),

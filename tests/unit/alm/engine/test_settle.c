@@ -18,6 +18,7 @@
 #define APP    "system:serviceaccount:alm-system:app-x"
 #define PATH   "/apis/apps/v1/namespaces/n/deployments/"
 #define NO_ONE "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"NotFound\"}"
+#define THERE  "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"AlreadyExists\"}"
 #define RESOURCE                                                                            \
 	"{\"kind\":\"APIGroupDiscoveryList\",\"items\":[{\"metadata\":{\"name\":\"apps\"}," \
 	"\"versions\":[{\"version\":\"v1\",\"resources\":[{\"resource\":\"deployments\","   \
@@ -300,6 +301,38 @@ static void test_settle__a_run_that_ended_is_left_alone(void **state)
 	}
 }
 
+/* An answer that shows what was wanted, as it is there or gone already, ends no run. */
+static void test_settle__a_run_went_on_behind_what_is_as_wanted(void **state)
+{
+	(void)state;
+	for (int deletes = 0; deletes < 2; deletes++) {
+		struct fixture f;
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
+		CLEANUP(obj_unrefp) struct obj *config = deployment("c", "i:1");
+		CLEANUP(obj_unrefp) struct obj *live = applied_by("alm", config);
+		setup(&f, false);
+		struct plan p;
+		start_plan(&p);
+		if (deletes)
+			plan_delete(&p, live, "Background");
+		else
+			plan_create(&p, obj_ref(config));
+		plan_apply(&p, deployment("d", "i:1"), 0, false);
+		fake_answer(f.w.transport, deletes ? "DELETE" : "POST",
+			    deletes ? PATH "c" : "/apis/apps/v1/namespaces/n/deployments?*",
+			    deletes ? 404 : 409, deletes ? NO_ONE : THERE);
+		fake_stream(f.w.transport, "PATCH", PATH "d*", 200, "");
+		run(&f, "k", &p);
+		end(&f);
+		begin(&f);
+		answer(&f, "d", NULL);
+		settle(&f);
+		assert_string_equal(told(&f, &b), deletes ? "Failed:2-0-1 Unknown:2-1-1"
+							  : "Conflict:2-0-1 Unknown:2-1-1");
+		teardown(&f);
+	}
+}
+
 /* Of the applies that go out together each is looked at; of what came behind none. */
 static void test_settle__all_that_was_under_way(void **state)
 {
@@ -534,6 +567,7 @@ int main(void)
 		cmocka_unit_test(test_settle__what_was_applied_is_recovered),
 		cmocka_unit_test(test_settle__what_nothing_shows_is_unknown),
 		cmocka_unit_test(test_settle__a_run_that_ended_is_left_alone),
+		cmocka_unit_test(test_settle__a_run_went_on_behind_what_is_as_wanted),
 		cmocka_unit_test(test_settle__all_that_was_under_way),
 		cmocka_unit_test(test_settle__the_newest_plan_of_each_unit),
 		cmocka_unit_test(test_settle__deletions),

@@ -59,6 +59,32 @@ static void test_stash__what_is_of_later_than_now_is_old(void **state)
 	assert_false(outcome_is_younger(&o, NS_PER_HOUR - 1, NS_PER_S));
 }
 
+/* Twice as long after each failure in a row, and an hour behind the sixth; of a clock that was set back nothing is known. */
+static void test_stash__when_to_try_again(void **state)
+{
+	static const struct {
+		unsigned failures;
+		int64_t age_ns, left_ns;
+	} rows[] = {
+		{1, 0, NS_PER_MIN},
+		{1, NS_PER_MIN - 1, 1},
+		{1, NS_PER_MIN, 0},
+		{1, NS_PER_MIN + 1, 0},
+		{1, -1, 0},
+		{2, 0, 2 * NS_PER_MIN},
+		{6, NS_PER_MIN, 31 * NS_PER_MIN},
+		{7, 0, NS_PER_HOUR},
+		{1000, NS_PER_HOUR - 1, 1},
+		{0, 0, NS_PER_HOUR},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct outcome o = {.at_ns = NS_PER_HOUR, .failures = rows[i].failures};
+		assert_int_equal(outcome_retry_in(&o, NS_PER_HOUR + rows[i].age_ns),
+				 rows[i].left_ns);
+	}
+}
+
 static struct str digest(void)
 {
 	return str_n(xmemdup("digest", 6), 6);
@@ -183,6 +209,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stash__what_is_of_later_than_now_is_old),
+		cmocka_unit_test(test_stash__when_to_try_again),
 		cmocka_unit_test(test_stash__what_was_applied_is_bounded),
 		cmocka_unit_test(test_stash__one_over_the_bound_takes_the_least_recently_used),
 		cmocka_unit_test(test_stash__many_small_ones_fit),

@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,11 +120,32 @@ static void test_process_id__nothing_is_said_of_another_place(void **state)
 	assert_false(process_id_is_dead(with_field(o.id, 3, "", a)));
 }
 
-/* A copy of a machine that runs has its boot, its namespaces and its processes, and, if all is well, another name. */
-static void test_process_id__nothing_is_said_on_a_copy_of_the_machine(void **state)
+static bool apart(int spaces)
 {
-	(void)state;
+	return unshare(spaces) == 0 || unshare(CLONE_NEWUSER | spaces) == 0;
+}
+
+static bool has_another_name(void)
+{
 	static const char name[] = "another-name-of-this-machine";
+	return apart(CLONE_NEWUTS) && sethostname(name, strlen(name)) == 0;
+}
+
+/* As after another start of the machine: the file of another text is put over that of the boot. */
+static bool has_another_boot(void)
+{
+	static const char boot[] = "/proc/sys/kernel/random/boot_id";
+	static const char text[] = "01234567-89ab-cdef-0123-456789abcdef\n";
+	char path[] = "/tmp/alm-boot-XXXXXX";
+	int fd = mkstemp(path);
+	bool is = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
+		  apart(CLONE_NEWNS) && mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+		  mount(path, boot, NULL, MS_BIND, NULL) == 0;
+	return fd >= 0 && close(fd) == 0 && unlink(path) == 0 && is;
+}
+
+static void nothing_is_said_where(bool (*other)(void))
+{
 	enum { SAID, SILENT, UNABLE };
 	struct other o;
 	int how;
@@ -132,9 +155,7 @@ static void test_process_id__nothing_is_said_on_a_copy_of_the_machine(void **sta
 	pid_t copy = fork();
 	assert_true(copy >= 0);
 	if (copy == 0) {
-		bool apart =
-			unshare(CLONE_NEWUTS) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWUTS) == 0;
-		if (!apart || sethostname(name, strlen(name)) < 0)
+		if (!other())
 			_exit(UNABLE);
 		_exit(process_id_is_dead(o.id) ? SAID : SILENT);
 	}
@@ -143,6 +164,19 @@ static void test_process_id__nothing_is_said_on_a_copy_of_the_machine(void **sta
 	if (WEXITSTATUS(how) == UNABLE)
 		skip();
 	assert_int_equal(WEXITSTATUS(how), SILENT);
+}
+
+/* A copy of a machine that runs has its boot, its namespaces and its processes, and, if all is well, another name. */
+static void test_process_id__nothing_is_said_on_a_copy_of_the_machine(void **state)
+{
+	(void)state;
+	nothing_is_said_where(has_another_name);
+}
+
+static void test_process_id__nothing_is_said_after_another_start(void **state)
+{
+	(void)state;
+	nothing_is_said_where(has_another_boot);
 }
 
 static void test_process_id__of_texts_that_are_none(void **state)
@@ -162,6 +196,7 @@ int main(void)
 		cmocka_unit_test(test_process_id__the_number_of_another_process),
 		cmocka_unit_test(test_process_id__nothing_is_said_of_another_place),
 		cmocka_unit_test(test_process_id__nothing_is_said_on_a_copy_of_the_machine),
+		cmocka_unit_test(test_process_id__nothing_is_said_after_another_start),
 		cmocka_unit_test(test_process_id__of_texts_that_are_none),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -245,6 +245,22 @@ static void test_gate_report__under_a_converter_objects_are_wanted_in_each_versi
 	}
 }
 
+/* One in a version that both definitions do not serve is none of those that were wanted. */
+static void test_gate_report__an_object_of_another_version_does_not_count(void **state)
+{
+	(void)state;
+	const struct obj *before[] = {convertible("additionalProperties: {type: string}")};
+	const struct obj *after[] = {convertible("properties: {a: {type: string}}")};
+	static const char *const versions[] = {"v1", "v2", "v3"};
+	CLEANUP(gate_report_freep) struct gate_report *r = compare(before, 1, after, 1);
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(LIMIT);
+	for (size_t i = 0; i < ARRAY_LEN(versions); i++)
+		assert_int_equal(gate_report_object(r, foo(versions[i], "a: b")), i < 2);
+	gate_report_finish(r, true);
+	gate_report_text(r, &b);
+	assert_non_null(strstr(b.buf, "kubectl get foos.v1.x.io -A -o yaml\n"));
+}
+
 static void test_gate_report__large_definitions_with_wider_fields_pass(void **state)
 {
 	(void)state;
@@ -259,6 +275,31 @@ static void test_gate_report__large_definitions_with_wider_fields_pass(void **st
 	gate_report_free(r);
 }
 
+/* As many as there may be are taken, whichever side has them. */
+static void test_gate_report__has_a_bound(void **state)
+{
+	(void)state;
+	static const struct obj *list[GATE_REPORT_CRDS_MAX + 1];
+	for (size_t i = 0; i < ARRAY_LEN(list); i++) {
+		struct obj *o = obj_keep(arena, obj_map());
+		obj_set_str(o, "kind", "CustomResourceDefinition");
+		obj_set_path(o, "metadata.name", obj_stringf("c%zu.x.io", i));
+		list[i] = o;
+	}
+	for (size_t i = 0; i < 4; i++) {
+		size_t over = i % 2, n_before = i / 2 * GATE_REPORT_CRDS_MAX;
+		const struct gate_report_input in = {.before = list,
+						     .n_before = n_before,
+						     .after = list,
+						     .n_after = GATE_REPORT_CRDS_MAX + over};
+		CLEANUP(gate_report_freep) struct gate_report *r = NULL;
+		struct error err = ERROR_INIT;
+		assert_int_equal(gate_report_new(&in, &r, &err), over ? -E_LIMIT : 0);
+		if (r)
+			assert_int_equal(gate_report_crds(r), GATE_REPORT_CRDS_MAX);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +309,8 @@ int main(void)
 		CASE(test_gate_report__sarif_has_what_its_schema_requires),
 		CASE(test_gate_report__words),
 		CASE(test_gate_report__under_a_converter_objects_are_wanted_in_each_version),
+		CASE(test_gate_report__an_object_of_another_version_does_not_count),
+		CASE(test_gate_report__has_a_bound),
 		CASE(test_gate_report__large_definitions_with_wider_fields_pass),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -347,13 +347,40 @@ static void test_resolve_table__a_channel_ends_no_word(void **state)
 	world_free(w);
 }
 
-/* alm approve takes no approval without a reason. */
-static void test_resolve_table__an_approval_has_its_reason(void **state)
+/* What does it, and what does the same without alm, if anything does. alm approve takes no approval without a reason. */
+static void test_resolve_table__commands(void **state)
 {
+	static const char to[] = "kubectl patch apptype etcd --type=merge -p '{\"spec\":"
+				 "{\"upgrade\":{\"to\":\"2.0.0\"}}}'";
+	static const struct {
+		enum resolve_change_type type;
+		const char *command, *kubectl;
+	} rows[] = {
+		{CHANGE_TO, "alm upgrade etcd --to 2.0.0", to},
+		{CHANGE_UPGRADE, "alm upgrade etcd --to 2.0.0", to},
+		{CHANGE_BACK, "alm rollback etcd --to 2.0.0 --reason TEXT", to},
+		{CHANGE_RANGE,
+		 "kubectl patch apptype etcd --type=merge -p '{\"spec\":{\"version\":\"2.0.0\"}}'",
+		 NULL},
+		{CHANGE_CHANNEL,
+		 "kubectl patch apptype etcd --type=merge -p '{\"spec\":{\"channel\":\"2.0.0\"}}'",
+		 NULL},
+		{CHANGE_RETRY, "alm retry etcd 2.0.0",
+		 "kubectl annotate apptype etcd app.coreos.com/retry=2.0.0 --overwrite"},
+		{CHANGE_APPROVE, "alm approve etcd 2.0.0 --reason TEXT", NULL},
+		{CHANGE_RESUME,
+		 "kubectl patch apptype etcd --type=merge -p '{\"spec\":{\"paused\":false}}'",
+		 NULL},
+	};
 	(void)state;
-	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
-	const struct resolve_change *c = resolve_change_new(CHANGE_APPROVE, "etcd", "2.0.0", a);
-	assert_string_equal(c->command, "alm approve etcd 2.0.0 --reason TEXT");
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		const struct resolve_change *c =
+			resolve_change_new(rows[i].type, "etcd", "2.0.0", a);
+		assert_string_equal(c->command, rows[i].command);
+		if (!cstr_eq(c->kubectl, rows[i].kubectl))
+			fail_msg("row %zu: %s", i, c->kubectl ? c->kubectl : "(none)");
+	}
 }
 
 /* Both ways to say which Kubernetes it wants: the descriptor's and the chart's; a vendor's suffix is no
@@ -474,7 +501,7 @@ int main(void)
 		cmocka_unit_test(test_resolve_table__of_two_the_earlier_is_told),
 		cmocka_unit_test(test_resolve_table__texts),
 		cmocka_unit_test(test_resolve_table__a_channel_ends_no_word),
-		cmocka_unit_test(test_resolve_table__an_approval_has_its_reason),
+		cmocka_unit_test(test_resolve_table__commands),
 		cmocka_unit_test(test_resolve_table__windows_and_soak),
 		cmocka_unit_test(test_resolve_table__which_kubernetes_it_wants),
 	};

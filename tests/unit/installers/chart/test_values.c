@@ -52,6 +52,19 @@ static void test_values__documents_by_profile(void **state)
 	assert_coalesced(two, TMPL_PROFILE_4_1, "{\"a\":1,\"b\":2}");
 }
 
+/* An empty one, wherever it stands, has no values. */
+static void test_values__empty_documents(void **state)
+{
+	static const char *const texts[] = {"a: 1\n---\n", "---\na: 1\n", "a: 1\n---\n---\n",
+					    "---\n---\na: 1\n---", "a: 1\n---\n# no more\n"};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		assert_coalesced(texts[i], TMPL_PROFILE_4_1, "{\"a\":1}");
+	assert_coalesced("", TMPL_PROFILE_3, "{}");
+	assert_coalesced("", TMPL_PROFILE_4_1, "{}");
+	assert_coalesced("---\n", TMPL_PROFILE_4_1, "{}");
+}
+
 static void test_values__null_defaults_by_profile(void **state)
 {
 	static const char nulls[] = "a: null\nb: {c: null, d: 1}\n";
@@ -204,6 +217,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values__documents_by_profile),
+		cmocka_unit_test(test_values__empty_documents),
 		cmocka_unit_test(test_values__null_defaults_by_profile),
 		cmocka_unit_test(test_values__user_values_are_not_changed),
 		cmocka_unit_test(test_values__splitting_by_profile),

@@ -66,6 +66,31 @@ static void want_limit(struct fixture *f, const char *text, const char *msg)
 		fail_msg("got: %s", f->msg.buf);
 }
 
+static int no_zone(void *ctx, struct arena *a, struct str name, struct str *ret)
+{
+	(void)ctx;
+	(void)a;
+	(void)ret;
+	assert_true(str_is(name, "No/Where"));
+	return -E_NOTFOUND;
+}
+
+/* As Go's LoadLocation refuses them, without a look at the host: what is no name below its folder. */
+static void test_tmpl__a_zone_that_is_not_known_is_utc(void **state)
+{
+	static const char *const names[] = {"",          "UTC",       "No/Where",   "../UTC",
+					    "/etc/zone", "No/../UTC", "No\\\\Where"};
+	struct fixture *f = *state;
+	for (size_t i = 0; i < 2 * ARRAY_LEN(names); i++) {
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+		f->host = (struct tmpl_host){.ctx = f, .zone_bytes = i % 2 ? no_zone : NULL};
+		strbuf_addf(&b, "{{ dateInZone \"2006-01-02 15:04 MST -0700\" 0 \"%s\" }}",
+			    names[i / 2]);
+		assert_int_equal(run(f, b.buf), 0);
+		assert_string_equal(f->out.buf, "1970-01-01 00:00 UTC +0000");
+	}
+}
+
 static void test_tmpl__every_budget_names_itself_and_the_place(void **state)
 {
 	struct fixture *f = *state;
@@ -313,6 +338,8 @@ static void test_tmpl__glob_of_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_tmpl__a_zone_that_is_not_known_is_utc, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_tmpl__every_budget_names_itself_and_the_place,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(test_tmpl__sizes_are_checked_before_memory_is_taken,

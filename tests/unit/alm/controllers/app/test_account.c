@@ -10,6 +10,7 @@
 #include "alm/controllers/app/account_rights.h"
 #include "alm/controllers/app/instance_app.h"
 #include "alm/controllers/work/works.h"
+#include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 #include "crds/marks.h"
@@ -120,6 +121,14 @@ static void test_account__long_names_stay_apart(void **state)
 	w->app.name = one + strlen("apps-"); /* whole, it has another prefix */
 	account_of(&w->app, w->f.a);
 	assert_string_not_equal(one, w->app.account.name);
+	/* the longest that is whole, and one that is longer */
+	for (size_t more = 0; more < 2; more++) {
+		a[GVK_NAME_MAX - strlen(ACCOUNT_PREFIX) + more] = '\0';
+		a[GVK_NAME_MAX - strlen(ACCOUNT_PREFIX)] = more ? 'x' : '\0';
+		w->app.name = a;
+		account_of(&w->app, w->f.a);
+		assert_int_equal(cstr_has_prefix(w->app.account.name, ACCOUNT_PREFIX "x"), !more);
+	}
 }
 
 /* --- the namespace --- */

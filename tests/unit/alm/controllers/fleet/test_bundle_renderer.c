@@ -175,6 +175,41 @@ static void test_bundle_renderer__a_rollout_of_the_tree(void **state)
 	}
 }
 
+/* Whoever may push writes where the Bundle says, and nowhere else: that no unit comes of it is no matter of its flaws. */
+static void test_bundle_renderer__what_is_made_lies_where_it_may(void **state)
+{
+	(void)state;
+	for (int lies = 0; lies < 2; lies++)
+		for (int listed = 0; listed < 2; listed++) {
+			CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+			struct error err = ERROR_INIT;
+			struct obj *list = obj_keep(a, obj_list());
+			obj_append(list, obj_string(lies ? "default" : "other"));
+			const struct bundle_spec spec = {
+				.ns = "default",
+				.namespaces = list,
+				.renderer = {.entrypoint = "main.jsonnet"}};
+			const struct bundle_scopes scopes = {.fn = scope};
+			const struct unit_options o = {.hub = "h",
+						       .bundle = "b",
+						       .instance = "files",
+						       .digest = {digest, NULL}};
+			struct bundle_made made;
+			struct flaws flaws = {.a = a};
+			int rc = bundle_make(&spec, rendered(a, "timeout: 1m"), &scopes, &o, a,
+					     listed ? &flaws : NULL, &made, &err);
+			assert_int_equal(flaws.n, !lies && listed);
+			if (lies || listed) {
+				assert_ok(rc, &err);
+				assert_non_null(made.unit);
+			} else {
+				assert_int_equal(rc, -E_INVALID);
+				assert_int_equal(err.reason, REASON_NAMESPACE_NOT_ALLOWED);
+				assert_null(made.unit);
+			}
+		}
+}
+
 /* One line of a condition, and its word. */
 static void test_bundle_renderer__what_failed_is_told_in_a_line(void **state)
 {
@@ -425,6 +460,7 @@ int main(void)
 		cmocka_unit_test(test_bundle_renderer__what_may_be_said),
 		cmocka_unit_test(test_bundle_renderer__paths_are_normal),
 		cmocka_unit_test(test_bundle_renderer__a_rollout_of_the_tree),
+		cmocka_unit_test(test_bundle_renderer__what_is_made_lies_where_it_may),
 		cmocka_unit_test(test_bundle_renderer__what_failed_is_told_in_a_line),
 		cmocka_unit_test(test_bundle_renderer__manifests_meet_limits),
 		cmocka_unit_test(test_bundle_renderer__later_layers_win),

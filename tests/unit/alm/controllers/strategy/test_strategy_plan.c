@@ -7,7 +7,7 @@
 #include "alm/base/hash.h"
 #include "alm/controllers/strategy/strategy_steps.h"
 #include "alm/obj/condition.h"
-#include "tests/lib/view_fake.h"
+#include "tests/lib/strategy_fake.h"
 
 static struct catalog_index *index_of(const char *name, const char *package)
 {
@@ -80,10 +80,58 @@ static void test_strategy_plan__an_archive_that_no_catalog_has(void **state)
 	}
 }
 
+/* What keeps a version from being installed is told by the condition of its predicate; of those that ALM chose only if it is
+ * for safety. */
+static void test_strategy_plan__a_refused_version_has_its_condition(void **state)
+{
+	static const struct {
+		const char *reason, *condition;
+	} rows[] = {
+		{"ResourceDropped", "CRDCompatible"},    {"CRDIncompatible", "CRDCompatible"},
+		{"RequirementUnmet", "RequirementsMet"}, {"ResourceMissing", "RequirementsMet"},
+		{"NotInChannel", "PlanReady"},
+	};
+	(void)state;
+	for (size_t i = 0; i < 4 * ARRAY_LEN(rows); i++) {
+		const char *reason = rows[i / 4].reason;
+		bool by_alm = i & 1, safety = i & 2;
+		struct view_fake f;
+		view_fake_init(&f);
+		struct strategy_ref ref = {
+			.o = view_fake_obj(&f, "{\"metadata\":{\"name\":\"s\",\"uid\":\"u\"}}"),
+			.name = "s",
+			.version = "1.0.0",
+			.by_alm = by_alm};
+		struct candidate c = {.version = "1.0.0",
+				      .reason = reason,
+				      .message = "it says why",
+				      .safety = safety};
+		struct app app = {.name = "etcd",
+				  .o = ref.o,
+				  .in = {.app = "etcd"},
+				  .resolution = {.candidates = &c, .n = 1}};
+		struct strategy_pass s = strategy_fake(&f, &app, &ref);
+		strategy_ensure_turn(&s);
+		const struct obj *told = condition_find(s.conditions, rows[i / 4].condition);
+		if (by_alm && !safety) {
+			assert_int_equal(s.phase, PHASE_SUPERSEDED);
+			assert_null(told);
+		} else {
+			assert_int_equal(s.phase, PHASE_BLOCKED);
+			assert_int_equal(obj_len(s.conditions), 1);
+			assert_string_equal(obj_str(told, "status"), "False");
+			assert_string_equal(obj_str(told, "reason"), reason);
+			assert_string_equal(obj_str(told, "message"), "it says why");
+		}
+		view_fake_release(&f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_strategy_plan__an_archive_that_no_catalog_has),
+		cmocka_unit_test(test_strategy_plan__a_refused_version_has_its_condition),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

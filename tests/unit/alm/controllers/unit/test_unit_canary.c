@@ -9,6 +9,7 @@
 #include "alm/obj/meta.h"
 #include "alm/obj/yaml.h"
 #include "alm/unit/canary.h"
+#include "alm/unit/inventory.h"
 #include "crds/marks.h"
 #include "tests/lib/unit_fixture.h"
 
@@ -136,7 +137,13 @@ static void note(struct world *w)
 		} else if (x->type == ACT_DELETE) {
 			w->writes = arena_fmt(a, "%s-%s ", w->writes, x->name);
 			/* the next run need not look for it as for one that may come back */
-			assert_int_equal(obj_len(obj_get(w->x.job.record, "deleted")), 1);
+			const struct inventory_line line = {.api_version = "apps/v1",
+							    .kind = "Deployment",
+							    .ns = "default",
+							    .name = x->name};
+			const struct obj *deleted = obj_get(w->x.job.record, "deleted");
+			assert_int_equal(obj_len(deleted), 1);
+			assert_true(obj_has(deleted, inventory_id(&line, a)));
 		}
 	}
 }

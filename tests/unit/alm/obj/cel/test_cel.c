@@ -150,6 +150,8 @@ static const struct {
 	{"self.l.all(x, 10 / (x - 2) > 0)", "false"},
 	{"self.l.exists(x, 10 / (x - 1) > 0)", "true"},
 	{"self.l.all(x, 10 / (x - 1) > 0)", "division by zero"},
+	{"'%s'.format([{'b': 1, 'a': [2, 'x']}]) == '{\"a\":[2, \"x\"], \"b\":1}'", "true"},
+	{"'%s'.format([self.m]) == '{\"k\":\"v\", \"w\":\"x\"}'", "true"},
 	{"[].all(x, x) && ![].exists(x, x) && {}.size() == 0", "true"},
 	{"self.set == ['b', 'a'] && self.l != [3, 2, 1]", "true"},
 	{"self.o == {'x': 1}", "true"},

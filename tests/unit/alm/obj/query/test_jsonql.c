@@ -68,6 +68,31 @@ static void test_jsonql__fixture_holds(void **state)
 	assert_int_equal(wrong, 0);
 }
 
+/* What is refused before anything is read says where, and why. */
+static void test_jsonql__a_comparison_that_cannot_be_made_is_refused(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *expr, *message;
+	} cases[] = {
+		{"n < null", "null has no order"},
+		{"null >= n", "null has no order"},
+		{"(n = 3) < 5", "an order of truth values"},
+		{"n = defined", "defined is for is and isnot"},
+		{"n is 3", "is and isnot take null or defined"},
+		{"n startswith 3", "both sides must be strings"},
+		{"3 contains n", "the left side must be a list or a string"},
+		{"n && 3", "&& joins truth values"},
+		{"-'x' = n", "a sign needs a number"},
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct error err = ERROR_INIT;
+		assert_string_equal(answer(str_of(cases[i].expr), NULL, &err), "error");
+		if (!cstr_has_prefix(err.msg, "column ") || !strstr(err.msg, cases[i].message))
+			fail_msg("%s: %s", cases[i].expr, err.msg);
+	}
+}
+
 static void test_jsonql__notes_say_what_was_missing(void **state)
 {
 	(void)state;
@@ -158,6 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_jsonql__fixture_holds),
+		cmocka_unit_test(test_jsonql__a_comparison_that_cannot_be_made_is_refused),
 		cmocka_unit_test(test_jsonql__notes_say_what_was_missing),
 		cmocka_unit_test(test_jsonql__ages_come_from_the_caller),
 		cmocka_unit_test(test_jsonql__values_name_every_path),

@@ -46,6 +46,23 @@ static void check_case(const struct obj *c)
 	}
 }
 
+/* A named class begins with "[:": one that has two colons is none. */
+static void test_regex__a_class_may_have_colons(void **state)
+{
+	static const char *const patterns[] = {"^[a:b:]$", "^[b::a:]$", "^[[:ab]$"};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
+		CLEANUP(regex_freep) struct regex *re = NULL;
+		struct error err = ERROR_INIT;
+		assert_ok(regex_new(str_of(patterns[i]), &re, &err), &err);
+		for (const char *c = "a:bc"; *c; c++) {
+			uint64_t steps = REGEX_STEPS_MAX;
+			assert_int_equal(regex_match(re, str_n(c, 1), 0, NULL, &steps),
+					 *c == 'c' ? REGEX_NO : REGEX_YES);
+		}
+	}
+}
+
 /* The answers of Go's regexp, FindStringSubmatchIndex(), recorded with Go 1.26
  * and 1.25 (in helm). */
 static void test_regex__answers_as_go(void **state)
@@ -269,6 +286,7 @@ static void test_regex__programs_come_and_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_regex__a_class_may_have_colons),
 		cmocka_unit_test(test_regex__answers_as_go),
 		cmocka_unit_test(test_regex__invalid_bytes_are_characters),
 		cmocka_unit_test(test_regex__sees_what_is_before),

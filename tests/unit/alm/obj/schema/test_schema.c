@@ -496,10 +496,57 @@ static void test_schema__plain_nodes_are_shared(void **state)
 	schema_free(s);
 }
 
+/* Where a path of a rule leads, and what is wrong with one that leads nowhere. */
+static void test_schema__paths(void **state)
+{
+	static const struct {
+		const char *text, *type, *path; /* type NULL: path is why not */
+	} rows[] = {
+		{".a['']", "string", "a."},
+		{".a['b.c']", "integer", "a.b.c"},
+		{".a['it\\'s']", "number", "a.it's"},
+		{"['a']['b.c']", "integer", "a.b.c"},
+		{".m['k']", "boolean", "m[k]"},
+		{".m.k", "boolean", "m[k]"},
+		{"a", NULL, "expected [ or . but got: a"},
+		{".a['']x", NULL, "expected [ or . but got: x"},
+		{".x", NULL, "does not refer to a valid field"},
+		{".a[b]", NULL, "expected single quoted string but got b"},
+		{".a['", NULL, "expected single quoted string but got '"},
+		{".a[']", NULL, "expected single quoted string but got ']"},
+		{".a['b.c'.", NULL, "expected ] but got ."},
+		{".a['b.c'", NULL, "unexpected end of JSON path"},
+		{".a[", NULL, "unexpected end of JSON path"},
+		{".", NULL, "unexpected end of JSON path"},
+	};
+	const struct fixture *f = *state;
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *openapi = NULL;
+	assert_ok(
+		json_parse(STR("{\"properties\":{\"a\":{\"properties\":{\"\":{\"type\":\"string\"},"
+			       "\"b.c\":{\"type\":\"integer\"},\"it's\":{\"type\":\"number\"}}},"
+			       "\"m\":{\"additionalProperties\":{\"type\":\"boolean\"}}}}"),
+			   &openapi, &err),
+		&err);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(LIMIT);
+		const char *why = NULL;
+		const struct obj *at =
+			schema_at_path(openapi, rows[i].text, true, &path, f->arena, &why);
+		const char *is = at ? path.buf : why;
+		if (!cstr_eq(obj_str(at, "type"), rows[i].type) || !cstr_eq(is, rows[i].path))
+			fail_msg("%s: %s", rows[i].text, is);
+		if (!strchr(rows[i].text, '['))
+			continue;
+		assert_null(schema_at_path(openapi, rows[i].text, false, &path, f->arena, &why));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		CASE(test_schema__paths),
 		CASE(test_schema__texts_are_those_of_G33),
 		CASE(test_schema__illegal_definitions_read_as_G18_and_G19),
 		CASE(test_schema__legal_definition_has_no_finding),
