@@ -55,6 +55,7 @@ struct mutation {
 		metrics; /* that a status of autoscaling/v1 stands for; NULL: none. Its annotation has more */
 	const char *too_large;   /* an annotation that is not read; NULL: none */
 	bool has_labels_of_pods; /* a Job that came without its own */
+	bool has_bare_pods;      /* spec.template came with a map of labels that has none */
 	bool by_webhook;         /* after is what one, or a policy, made of it */
 	bool has_empty;          /* lists that mutation_drop_empty() takes away */
 	bool keep_managers;      /* after has its managedFields already (apply) */

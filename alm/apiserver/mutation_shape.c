@@ -312,6 +312,7 @@ static void note_emptied(struct mutation *m)
 		if (is_emptied(obj_get(spec, "overhead")) && i == 0)
 			m->emptied = "spec.overhead";
 	}
+	m->has_bare_pods = is_emptied(obj_path(m->after, "spec.template.metadata.labels"));
 	for (size_t i = 0; i < ARRAY_LEN(scaling); i++)
 		if (is_emptied(obj_path(m->after, scaling[i])))
 			m->emptied = scaling[i];

@@ -80,6 +80,13 @@ static void test_differs__small_things(void **state)
 	replay("tests/golden/kube-api/small.jsonl", 35, NULL);
 }
 
+/* What is null or empty, or set for one version of several. */
+static void test_differs__what_is_null_or_empty(void **state)
+{
+	(void)state;
+	replay("tests/golden/kube-api/odd.jsonl", 200, NULL);
+}
+
 /* And what commands of kubectl showed (tests/fuzz/diff_kubectl.py). */
 static void test_differs__what_kubectl_showed(void **state)
 {
@@ -130,6 +137,7 @@ int main(void)
 		cmocka_unit_test(test_differs__forms_of_a_definition),
 		cmocka_unit_test(test_differs__of_pods),
 		cmocka_unit_test(test_differs__small_things),
+		cmocka_unit_test(test_differs__what_is_null_or_empty),
 		cmocka_unit_test(test_differs__what_kubectl_showed),
 		cmocka_unit_test(test_differs__who_asks_for_a_certificate),
 		cmocka_unit_test(test_differs__answers_are_those_of_a_real_server),

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""odd.py URL TOKEN >odd.jsonl: what a real kube-apiserver makes of what is null or empty, or set for one version of several.
+
+One line a request, in order (recorder.py); tests/unit/alm/apiserver/test_differs.c sends the same to ours. Recorded on 1.36."""
+from recorder import APPLY, CRD, MERGE, ask
+
+SPACE = '/namespaces/default/'
+OWNED = ('metadata.managedFields[0].fieldsV1',)
+
+
+def crd(versions, plural='odds'):
+    return {'apiVersion': 'apiextensions.k8s.io/v1', 'kind': 'CustomResourceDefinition', 'metadata': {'name': plural + '.odd.example.com'}, 'spec': {
+        'group': 'odd.example.com', 'scope': 'Namespaced', 'names': {'plural': plural, 'kind': plural[:-1].capitalize()}, 'versions': versions}}
+
+
+def version(name, paths, properties, storage=True):
+    o = {'name': name, 'served': True, 'storage': storage, 'schema': {'openAPIV3Schema': {'type': 'object', 'properties': {'spec': {
+        'type': 'object', 'properties': {k: {'type': t} for k, t in properties.items()}}}}}}
+    return dict(o, selectableFields=[{'jsonPath': p} for p in paths]) if paths else o
+
+
+# Fields that lists may select by, of one version and of several: what they have in common stands in another place than what they have not.
+ONE, TWO = {'a': 'string', 'n': 'number'}, {'b': 'string'}
+for path in ('.spec.a', '.spec.zz', '.spec.n', '.zz', '', '.', '.spec.a[0]', '.metadata.name'):
+    for versions in ([version('v1', [path], ONE)], [version('v1', [path], ONE), version('v2', [path], ONE, False)],
+                     [version('v1', [path], ONE), version('v2', None, ONE, False)], [version('v1', [path], ONE), version('v2', [path], TWO, False)],
+                     [version('v1', [path], ONE), version('v2', None, TWO, False)], [version('v1', [path], ONE), version('v2', ['.spec.b'], TWO, False)]):
+        ask('POST', CRD + '?dryRun=All', crd(versions))
+
+# Labels of Pods that are none.
+POD = {'restartPolicy': 'Never', 'containers': [{'name': 'a', 'image': 'i'}]}
+for labels in (None, {}, {'a': 'b'}):
+    for more in ({}, {'manualSelector': True}, {'manualSelector': True, 'selector': {'matchLabels': {'a': 'b'}}}):
+        ask('POST', '/apis/batch/v1' + SPACE + 'jobs?dryRun=All', {'metadata': {'name': 'j'}, 'spec': dict(more, template={'metadata': {'labels': labels}, 'spec': POD})})
+    for plural in ('deployments', 'daemonsets', 'statefulsets', 'replicasets'):
+        for selector in (None, {'matchLabels': {'a': 'b'}}):
+            ask('POST', '/apis/apps/v1' + SPACE + plural + '?dryRun=All', {'metadata': {'name': 'j'}, 'spec': {
+                'serviceName': 's', 'selector': selector, 'template': {'metadata': {'labels': labels}, 'spec': {'containers': POD['containers']}}}})
+    ask('POST', '/api/v1' + SPACE + 'replicationcontrollers?dryRun=All', {'metadata': {'name': 'j'}, 'spec': {
+        'selector': {'a': 'b'}, 'template': {'metadata': {'labels': labels}, 'spec': {'containers': POD['containers']}}}})
+
+# What points at nothing and is written as null is owned.
+VOLUMES = '/api/v1/persistentvolumes'
+FILE, SCALE = {'secretName': 's', 'shareName': 'x'}, {'gateway': 'g', 'system': 's', 'volumeName': 'v', 'secretRef': {'name': 'a'}}
+
+
+def volume(**source):
+    return {'metadata': {'name': 'v'}, 'spec': dict({'capacity': {'storage': '1Gi'}, 'accessModes': ['ReadWriteOnce']}, **source)}
+
+
+for namespace in (None, '', 'a', 'A'):
+    ask('POST', VOLUMES + '?dryRun=All', volume(azureFile=dict(FILE, secretNamespace=namespace)), fields=OWNED)
+    ask('PATCH', VOLUMES + '/v?dryRun=All&fieldManager=m', dict(volume(azureFile=dict(FILE, secretNamespace=namespace)), apiVersion='v1', kind='PersistentVolume'),
+        APPLY, OWNED)
+ask('POST', VOLUMES + '?dryRun=All', volume(azureFile=FILE), fields=OWNED)
+for reference in (None, {}, {'name': 'a'}, {'name': 'a', 'namespace': None}):
+    ask('POST', VOLUMES + '?dryRun=All', volume(scaleIO=dict(SCALE, secretRef=reference)), fields=OWNED)
+
+# Rules of restarts that are none.
+PODS = '/api/v1' + SPACE + 'pods'
+ask('POST', PODS, {'metadata': {'name': 'base'}, 'spec': POD})
+for rules in (None, [], [{}]):
+    for more in ({}, {'restartPolicy': 'Always'}):
+        container = dict(more, name='b', image='i', restartPolicyRules=rules)
+        for where in ('containers', 'initContainers', 'ephemeralContainers'):
+            spec = dict(POD, **{where: (POD['containers'] if where == 'containers' else []) + [container]})
+            ask('POST', PODS + '?dryRun=All', {'metadata': {'name': 'p'}, 'spec': spec})
+            ask('POST', '/apis/batch/v1' + SPACE + 'jobs?dryRun=All', {'metadata': {'name': 'p'}, 'spec': {'template': {'spec': spec}}})
+ask('PATCH', PODS + '/base/ephemeralcontainers?dryRun=All', {'spec': {'ephemeralContainers': [{'name': 'b', 'image': 'i', 'restartPolicyRules': []}]}},
+    'application/strategic-merge-patch+json')
+
+# Finalizers that are wrong.
+NAMESPACES = '/api/v1/namespaces'
+ask('POST', NAMESPACES, {'metadata': {'name': 'fin'}})
+ask('POST', '/api/v1' + SPACE + 'configmaps', {'metadata': {'name': 'fin'}})
+LISTS = (['a', 'b'], ['-', '_'], ['a', 'a'], ['orphan', 'foregroundDeletion'], ['a', 'foregroundDeletion', 'e.io/x', 'orphan'], ['a/b/c', ''])
+for names in LISTS:
+    for path in (NAMESPACES, '/api/v1' + SPACE + 'configmaps', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'):
+        body = crd([version('v1', None, ONE)], 'fins') if 'custom' in path else {'metadata': {'name': 'new'}}
+        ask('POST', path + '?dryRun=All', dict(body, metadata=dict(body['metadata'], finalizers=names)))
+        if 'custom' not in path:
+            ask('PATCH', path + '/fin?dryRun=All', {'metadata': {'finalizers': names}}, MERGE)
+    ask('PATCH', NAMESPACES + '/fin/status?dryRun=All', {'metadata': {'finalizers': names}}, MERGE)
+    for more in (['kubernetes'], ['a'], ['-', 'b', 'e.io/-'], []):
+        ask('PUT', NAMESPACES + '/fin/finalize?dryRun=All', {'metadata': {'name': 'fin', 'finalizers': names}, 'spec': {'finalizers': more}})
+        ask('POST', NAMESPACES + '?dryRun=All', {'metadata': {'name': 'new', 'finalizers': names}, 'spec': {'finalizers': more}})
