@@ -2,6 +2,8 @@
 """odd.py URL TOKEN >odd.jsonl: what a real kube-apiserver makes of what is null or empty, or set for one version of several.
 
 One line a request, in order (recorder.py); tests/unit/alm/apiserver/test_differs.c sends the same to ours. Recorded on 1.36."""
+import time
+
 from recorder import APPLY, CRD, MERGE, ask
 
 SPACE = '/namespaces/default/'
@@ -84,3 +86,38 @@ for names in LISTS:
     for more in (['kubernetes'], ['a'], ['-', 'b', 'e.io/-'], []):
         ask('PUT', NAMESPACES + '/fin/finalize?dryRun=All', {'metadata': {'name': 'fin', 'finalizers': names}, 'spec': {'finalizers': more}})
         ask('POST', NAMESPACES + '?dryRun=All', {'metadata': {'name': 'new', 'finalizers': names}, 'spec': {'finalizers': more}})
+
+# Rules that compare what is not alike: when they are written, and when they are asked.
+GROUP = '/apis/odd.example.com/v1' + SPACE
+FIELDS = {'l': {'type': 'array', 'maxItems': 3, 'items': {'type': 'integer'}}, 'o': {'type': 'object', 'properties': {'x': {'type': 'string'}}},
+          'p': {'type': 'object', 'properties': {'x': {'type': 'string'}}}, 'm': {'type': 'object', 'maxProperties': 3, 'additionalProperties': {'type': 'integer'}},
+          's': {'type': 'string', 'maxLength': 9, 'nullable': True}, 'n': {'type': 'integer'}, 'd': {'type': 'number'}, 'b': {'type': 'boolean'},
+          't': {'type': 'string', 'format': 'date-time'}, 'u': {'type': 'string', 'format': 'duration'},
+          'lo': {'type': 'array', 'maxItems': 3, 'items': {'type': 'object', 'properties': {'x': {'type': 'string', 'maxLength': 9}}}}}
+
+
+def ruled(plural, rules):
+    o = crd([version('v1', None, {})], plural)
+    spec = o['spec']['versions'][0]['schema']['openAPIV3Schema']['properties']['spec']
+    spec.update({'properties': FIELDS, 'x-kubernetes-validations': [{'rule': r, 'message': r} for r in rules]})
+    return o
+
+
+for rule in ('self.n == self.d', 'self.d == 1', 'self.n == 1u', 'self.d > 1', 'self.n == null', 'null == self.s', 'self.l == null', 'self.m != null', 'self.o != null',
+             'self.t != null && null != self.u', 'self.l == [1.5]', 'self.l == [1]', '[null] == [1]', '[1] == [null]', '1 in [1.5]', '1 in [null]', 'null in [1]', 'null in self.m',
+             '1 in self.m', '"a" in self.m', '"a" in {"a": 1}', 'self.m["a"] == 1', 'self.m[1] == 1', 'self.lo == self.lo', 'self.lo[0] == self.lo[1]',
+             '(self.b ? 1 : 1.5) == 1.0', '(self.b ? null : 1) == 1', '(self.b ? [1] : [1.5]) == [1]', '(self.b ? [] : [1]) == [1]', '[1] + [1.5] == [1]', '[] + [1] == [1]',
+             'sets.contains(self.l, [1.5])', 'sets.contains(self.l, [1])', 'type(self.n) == 1', 'type(self.l) == 1', 'int == 1', 'type(null) == 1',
+             'optional.of(1) == optional.of(1.5)', 'optional.none() == optional.of(1)', 'optional.none() == null', 'quantity("1") == null', 'dyn(self.l) == dyn(7)'):
+    ask('POST', CRD + '?dryRun=All', ruled('rules', [rule]))
+VALUES = ('self.l', 'self.m', 'self.o', 'self.s', 'self.n', 'self.d', 'self.b', 'self.t', 'self.u', '7', '7.0', '"x"', 'true', 'null', '[7]', '{"a": 1}', '7u')
+PAIRS = [(x, y) for x in VALUES for y in VALUES]
+for number, operation in enumerate(('dyn(%s) == dyn(%s)', 'dyn(%s) != dyn(%s)', 'dyn(%s) in dyn(%s)', 'dyn(%s) < dyn(%s)', 'dyn(%s) + dyn(%s) == 7')):
+    for part in range(0, len(PAIRS), 40):
+        plural = 'rules%s%ss' % ('abcde'[number], 'abcdefgh'[part // 40])
+        # What a list gives with another one is a list of its own here.
+        rules = [operation % p for p in PAIRS[part:part + 40] if '+' not in operation or not set(p) <= {'self.l', '[7]'}]
+        ask('POST', CRD, ruled(plural, rules))
+        time.sleep(3)
+        ask('POST', GROUP + plural + '?dryRun=All', {'apiVersion': 'odd.example.com/v1', 'kind': plural[:-1].capitalize(), 'metadata': {'name': 'a'}, 'spec': {
+            'l': [7], 'm': {'a': 1}, 'o': {'x': 'y'}, 's': 'x', 'n': 7, 'd': 1.5, 'b': True, 't': '2020-01-01T00:00:00Z', 'u': '1s'}})
