@@ -86,6 +86,11 @@ int mutation_in_namespace(struct mutation *m, struct error *err);
 int mutation_update(struct mutation *m, struct error *err);
 /* Does a write of the status leave this field of the metadata alone? NULL: all of it. */
 bool mutation_status_keeps(const struct mutation *m, const char *field);
+/* --- mutation_track.c --- */
+/* For who owns what in another version than is asked; of the arena, or NULL. */
+struct apply_forms;
+const struct apply_forms *mutation_forms(struct mutation *m);
+
 /* --- mutation.c --- */
 /* Removes the object; m->before is its last state. */
 int mutation_remove(struct mutation *m, struct error *err);

@@ -1,4 +1,6 @@
 /* mutation_track: who owns what of a write, in the object's managedFields; see mutation.h. */
+#include "alm/apiserver/kinds/autoscale.h"
+#include "alm/apiserver/kinds/defaults.h"
 #include "alm/apiserver/limits.h"
 #include "alm/apiserver/mutation_internal.h"
 #include "alm/obj/json.h"
@@ -64,6 +66,33 @@ static void set_nulls(struct mutation *m, struct obj *volume, unsigned which, bo
 	}
 }
 
+static const struct obj *read_form(void *arg, const struct obj *o, const char *api_version)
+{
+	const struct mutation *m = arg;
+	bool is_v1 = autoscaler_is_v1(m->kind), to_v1 = cstr_eq(api_version, "autoscaling/v1");
+	if (is_v1 == to_v1 || (!to_v1 && !cstr_eq(api_version, "autoscaling/v2")))
+		return NULL;
+	struct obj *copy = obj_keep(m->r->arena, obj_copy(o));
+	obj_set_str(copy, "apiVersion", api_version);
+	if (to_v1) {
+		autoscaler_to_v1(copy);
+		return copy;
+	}
+	autoscaler_from_v1(copy);
+	defaults_set(copy, m->resource->group, m->resource->plural);
+	return copy;
+}
+
+const struct apply_forms *mutation_forms(struct mutation *m)
+{
+	if (!cstr_eq(m->kind->plural, "horizontalpodautoscalers") ||
+	    !cstr_eq(m->kind->group, "autoscaling"))
+		return NULL;
+	struct apply_forms *forms = ARENA_NEW(m->r->arena, struct apply_forms);
+	*forms = (struct apply_forms){.read = read_form, .arg = m};
+	return forms;
+}
+
 int mutation_track(struct mutation *m, const struct obj *before, const char *manager,
 		   const char *subresource, struct error *err)
 {
@@ -85,6 +114,7 @@ int mutation_track(struct mutation *m, const struct obj *before, const char *man
 		.api_version = kind_api_version(m->kind, m->r->arena),
 		.subresource = subresource,
 		.has_status = m->kind->flags & KIND_STATUS && !m->whole,
+		.forms = before ? mutation_forms(m) : NULL,
 		.now_ns = request_now(m->r),
 		.bytes_max = room,
 	};

@@ -331,6 +331,7 @@ int patching_server_side(struct mutation *m, struct error *err)
 		.keeps_meta = mutation_status_keeps(m, NULL),
 		.keeps_field = kept_field(m),
 		.force = m->opt.force,
+		.forms = mutation_forms(m),
 		.now_ns = request_now(r),
 		.bytes_max = STORE_VALUE_BYTES_MAX,
 	};

@@ -121,3 +121,41 @@ for number, operation in enumerate(('dyn(%s) == dyn(%s)', 'dyn(%s) != dyn(%s)', 
         time.sleep(3)
         ask('POST', GROUP + plural + '?dryRun=All', {'apiVersion': 'odd.example.com/v1', 'kind': plural[:-1].capitalize(), 'metadata': {'name': 'a'}, 'spec': {
             'l': [7], 'm': {'a': 1}, 'o': {'x': 'y'}, 's': 'x', 'n': 7, 'd': 1.5, 'b': True, 't': '2020-01-01T00:00:00Z', 'u': '1s'}})
+
+# An autoscaler of v2 that is written in v1, where what that has no field for stands in annotations: who owns what in either form.
+# Who writes later has a later name: entries of one second are in the order of their names.
+ONE_FORM, OTHER_FORM = ['/apis/autoscaling/%s%shorizontalpodautoscalers' % (v, SPACE) for v in ('v1', 'v2')]
+NOTE = 'autoscaling.alpha.kubernetes.io/'
+TARGET = {'apiVersion': 'apps/v1', 'kind': 'Deployment', 'name': 'd'}
+BOTH = ('spec', 'metadata.annotations') + tuple('metadata.managedFields[%d].%s' % (i, k) for i in range(4) for k in ('manager', 'operation', 'apiVersion', 'subresource', 'fieldsV1'))
+
+
+def metric(name, percent):
+    return {'type': 'Resource', 'resource': {'name': name, 'target': {'type': 'Utilization', 'averageUtilization': percent}}}
+
+
+def applied(v, name, **spec):
+    return {'apiVersion': 'autoscaling/' + v, 'kind': 'HorizontalPodAutoscaler', 'metadata': {'name': name}, 'spec': spec}
+
+
+for name, more in (('full', {'metrics': [metric('memory', 50), metric('cpu', 60)], 'behavior': {'scaleDown': {'policies': [{'type': 'Pods', 'value': 1, 'periodSeconds': 60}]}}}),
+                   ('bare', {}), ('cpu', {'metrics': [metric('cpu', 60)]})):
+    ask('POST', OTHER_FORM + '?fieldManager=a', {'metadata': {'name': name}, 'spec': dict({'minReplicas': 1, 'maxReplicas': 5, 'scaleTargetRef': TARGET}, **more)}, fields=BOTH)
+    ask('PATCH', OTHER_FORM + '/%s/status?fieldManager=b' % name, {'status': {
+        'currentReplicas': 1, 'desiredReplicas': 2, 'conditions': [{'type': 'AbleToScale', 'status': 'True', 'lastTransitionTime': '2020-01-01T00:00:00Z', 'reason': 'r', 'message': 'm'}],
+        'currentMetrics': [{'type': 'Resource', 'resource': {'name': 'cpu', 'current': {'averageUtilization': 3, 'averageValue': '1'}}}]}}, MERGE)
+    for body in ({'spec': {'maxReplicas': 7}}, {'spec': {'targetCPUUtilizationPercentage': 77}}, {'spec': {'targetCPUUtilizationPercentage': None}}, {'metadata': {'annotations': {'a': 'b'}}},
+                 {'metadata': {'annotations': {NOTE + 'metrics': None}}}, {'metadata': {'annotations': {NOTE + 'behavior': None}}}, {'metadata': {'annotations': {NOTE + 'metrics': '[]'}}},
+                 {'metadata': {'annotations': {NOTE + 'conditions': None}}}):
+        for path in (ONE_FORM + '/' + name, ONE_FORM + '/%s/status' % name):
+            ask('PATCH', path + '?dryRun=All&fieldManager=z', body, MERGE, BOTH)
+    for force in ('', '&force=true'):
+        for body in ({'maxReplicas': 9}, {'maxReplicas': 9, 'targetCPUUtilizationPercentage': 44}):
+            ask('PATCH', ONE_FORM + '/' + name + '?dryRun=All&fieldManager=z' + force, applied('v1', name, scaleTargetRef=TARGET, **body), APPLY, BOTH)
+    ask('PUT', ONE_FORM + '/' + name + '?dryRun=All&fieldManager=z', {'metadata': {'name': name}, 'spec': {'maxReplicas': 9, 'scaleTargetRef': TARGET}}, fields=BOTH)
+    # And the other way round.
+    ask('PATCH', ONE_FORM + '/' + name + '?fieldManager=first&force=true', applied('v1', name, maxReplicas=9, scaleTargetRef=TARGET, targetCPUUtilizationPercentage=44), APPLY, BOTH)
+    for body in ({'spec': {'metrics': [metric('memory', 50)]}}, {'spec': {'metrics': [metric('cpu', 44)]}}, {'spec': {'metrics': [metric('cpu', 45)]}}, {'spec': {'behavior': None}}):
+        ask('PATCH', OTHER_FORM + '/' + name + '?dryRun=All&fieldManager=z', body, MERGE, BOTH)
+    for force in ('', '&force=true'):
+        ask('PATCH', OTHER_FORM + '/' + name + '?dryRun=All&fieldManager=z' + force, applied('v2', name, scaleTargetRef=TARGET, maxReplicas=9, metrics=[metric('cpu', 45)]), APPLY, BOTH)
