@@ -36,7 +36,8 @@ struct mutation {
 	struct obj *after;            /* of the arena, under construction */
 	const struct obj *in_storage; /* after as the version that is stored has it, or NULL */
 	struct findings findings;
-	const char *verb; /* for the audit entry */
+	const char *twice; /* keys of a YAML body that stand there twice, a line each; or NULL */
+	const char *verb;  /* for the audit entry */
 	/* Under which webhooks and policies are asked about it, whatever one of them called it
 	 * since; NULL: name. */
 	const char *asked_name;

@@ -2,8 +2,10 @@
 """odd.py URL TOKEN >odd.jsonl: what a real kube-apiserver makes of what is null or empty, or set for one version of several.
 
 One line a request, in order (recorder.py); tests/unit/alm/apiserver/test_differs.c sends the same to ours. Recorded on 1.36."""
+import json
 import time
 
+import recorder
 from recorder import APPLY, CRD, MERGE, ask
 
 SPACE = '/namespaces/default/'
@@ -86,6 +88,40 @@ for names in LISTS:
     for more in (['kubernetes'], ['a'], ['-', 'b', 'e.io/-'], []):
         ask('PUT', NAMESPACES + '/fin/finalize?dryRun=All', {'metadata': {'name': 'fin', 'finalizers': names}, 'spec': {'finalizers': more}})
         ask('POST', NAMESPACES + '?dryRun=All', {'metadata': {'name': 'new', 'finalizers': names}, 'spec': {'finalizers': more}})
+
+# A status that comes with what asks: who sent it owns it, and what the answer does not say stays.
+STATUS = {'authenticated': True, 'user': {'username': 'u', 'uid': 'x', 'groups': ['g'], 'extra': {'a': ['b']}}, 'error': 'e', 'audiences': ['z']}
+ACCESS = {'user': 'u', 'resourceAttributes': {'verb': 'get', 'resource': 'pods', 'namespace': 'default'}}
+SAID = ('status', 'metadata.managedFields[0].fieldsV1')
+for status in (STATUS, {'authenticated': True}, {'error': 'e'}, {'user': {}}, {}, None):
+    ask('POST', '/apis/authentication.k8s.io/v1/tokenreviews', {'spec': {'token': 'none'}, 'status': status}, fields=SAID)
+for status in ({'allowed': True, 'denied': True, 'reason': 'r', 'evaluationError': 'e'}, {'reason': 'r'}, {}, None):
+    for path in ('subjectaccessreviews', 'namespaces/default/localsubjectaccessreviews'):
+        ask('POST', '/apis/authorization.k8s.io/v1/' + path, {'spec': ACCESS, 'status': status}, fields=SAID)
+
+
+def raw(method, path, text, kind):
+    code, answer, warnings = recorder.send(method, path, text, kind)
+    row = {'method': method, 'path': path, 'body': text, 'type': kind, 'code': code, 'warnings': warnings, 'fields': {'data': answer.get('data')}}
+    if code >= 400:
+        row.update(message=answer['message'], fields={'reason': answer.get('reason')})
+    print(json.dumps(row), flush=True)
+
+
+# YAML that says something twice, or is none; and pairs of surrogates, which are no YAML.
+MAPS = '/api/v1' + SPACE + 'configmaps'
+HEAD = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n'
+for text in (HEAD + 'data: {a: b}\ndata: {a: c}\n', HEAD + 'data:\n  a: b\n  a: c\n  b: d\n  b: e\nkind: ConfigMap\n', HEAD + 'bogus: 1\nbogus: 2\n',
+             '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"v","k":"w"}}', HEAD + 'data: {k: [1}\n', HEAD + '---\nx: y\n', HEAD + 'data:\n  k: v\n l: v\n',
+             HEAD + r'data: {k: "\ud83d\ude00"}', HEAD + r'data: {k: "\ud83d"}', HEAD + r'data: {k: "\U0001f600"}', HEAD + r"data: {k: '\ud83d\ude00'}"):
+    for validation in ('', '&fieldValidation=Strict', '&fieldValidation=Ignore'):
+        raw('POST', MAPS + '?dryRun=All' + validation, text, 'application/yaml')
+        if 'bogus' not in text:  # of a client's fault the code is another one
+            raw('PATCH', MAPS + '/a?dryRun=All&fieldManager=m' + validation, text, APPLY)
+for kind in ({}, {'kind': 'ConfigMap'}, {'apiVersion': 'v1'}, {'apiVersion': 'v1', 'kind': 'Pod'}, {'apiVersion': 'apps/v1', 'kind': 'ConfigMap'}):
+    raw('PATCH', MAPS + '/a?dryRun=All&fieldManager=m', json.dumps(dict(kind, metadata={'name': 'a'})), APPLY)
+for text in ('- a', 'x', '1', 'true', 'null', '---\n'):
+    raw('PATCH', MAPS + '/a?dryRun=All&fieldManager=m', text, APPLY)
 
 # Rules that compare what is not alike: when they are written, and when they are asked.
 GROUP = '/apis/odd.example.com/v1' + SPACE
