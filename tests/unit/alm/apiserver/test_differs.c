@@ -117,6 +117,28 @@ static void test_differs__who_asks_for_a_certificate(void **state)
 	assert_string_equal(is, was);
 }
 
+/* What is empty where nothing may stand comes before that a Pod may not change, which a real server says with a diff of its structs. */
+static void test_differs__empty_rules_of_a_later_container(void **state)
+{
+	static const char pods[] = "/api/v1/namespaces/default/pods";
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	struct answer a = apifake_do(f, "POST", pods,
+				     "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"containers\":[{"
+				     "\"name\":\"a\",\"image\":\"i\"}]}}");
+	assert_int_equal(a.status, 201);
+	a = apifake_do_type(f, "PATCH", "/api/v1/namespaces/default/pods/a",
+			    "application/merge-patch+json",
+			    "{\"spec\":{\"ephemeralContainers\":[{\"name\":\"b\",\"image\":\"i\","
+			    "\"restartPolicyRules\":[]}]}}");
+	assert_int_equal(a.status, 422);
+	const struct obj *causes = obj_path(a.json, "details.causes");
+	assert_int_equal(obj_len(causes), 2);
+	assert_string_equal(obj_str(obj_at(causes, 0), "field"),
+			    "spec.ephemeralContainers[0].restartPolicyRules");
+	assert_string_equal(obj_str(obj_at(causes, 1), "field"), "spec");
+}
+
 /* What a check looks at is as long as a body may be. */
 static void test_differs__a_long_text(void **state)
 {
@@ -145,6 +167,7 @@ int main(void)
 		cmocka_unit_test(test_differs__of_rich_workloads),
 		cmocka_unit_test(test_differs__of_other_kinds),
 		cmocka_unit_test(test_differs__what_is_aimed_at),
+		cmocka_unit_test(test_differs__empty_rules_of_a_later_container),
 		cmocka_unit_test(test_differs__a_long_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
