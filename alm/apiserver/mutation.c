@@ -27,6 +27,7 @@
 #include "alm/base/clock.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/schema/api_types.h"
 #include "alm/obj/schema/schema_node.h"
 
 int mutation_init(struct mutation *m, struct request *r, const char *ns, const char *name,
@@ -140,6 +141,38 @@ static size_t place_in_pod(const struct field_errors *e, struct str spec, size_t
 	return behind ? behind : first;
 }
 
+/* "1" of "1].name" */
+static uint64_t index_at(const char *text)
+{
+	uint64_t i = 0;
+	(void)str_parse_u64(str_n(text, strcspn(text, "]")), &i);
+	return i;
+}
+
+/* Among what is told of later containers from number i to n: behind what else is told of this one (path), in the order of the fields
+ * that none of them may have; in front of what is told of the next ones. */
+static size_t place_in_later(const struct field_errors *e, const char *path, size_t i, size_t n)
+{
+	const struct api_type *t = api_type_named("core.v1.EphemeralContainerCommon");
+	const char *field = strrchr(path, '.') + 1, *number = strrchr(path, '[') + 1;
+	size_t before = (size_t)(field - path), list = (size_t)(number - path);
+	size_t behind = 0, first = n;
+	for (; i < n; i++) {
+		const struct field_error *f = &e->items[i];
+		if (strncmp(f->path, path, list) != 0)
+			continue;
+		if (index_at(f->path + list) > index_at(number))
+			first = first < i ? first : i;
+		if (strncmp(f->path, path, before) != 0)
+			continue;
+		if (f->type == FIELD_FORBIDDEN &&
+		    api_place_in_struct(t, f->path + before) > api_place_in_struct(t, field))
+			return i;
+		behind = i + 1;
+	}
+	return behind ? behind : first;
+}
+
 /* In front of the first of what begins with these. */
 static size_t place_before(const struct field_errors *e, struct str start)
 {
@@ -163,9 +196,11 @@ static void refuse_in_pod(const struct mutation *m, struct str spec, const char 
 	size_t n = e->n, first = parts->checked;
 	bool twice = m->before && cstr_eq(m->kind->plural, "jobs");
 	check_forbidden(e, m->emptied, why);
+	size_t later = strchr(m->emptied, '[') && !twice ? place_in_later(e, m->emptied, 0, n) : n;
 	move_last(e, n,
-		  twice ? place_in_pod(e, spec, first, parts->changed)
-			: place_in_pod(e, spec, 0, n));
+		  later < n ? later
+		  : twice   ? place_in_pod(e, spec, first, parts->changed)
+			    : place_in_pod(e, spec, 0, n));
 	n = e->n;
 	if (!twice)
 		return;

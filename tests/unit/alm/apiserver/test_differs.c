@@ -139,6 +139,28 @@ static void test_differs__empty_rules_of_a_later_container(void **state)
 	assert_string_equal(obj_str(obj_at(causes, 1), "field"), "spec");
 }
 
+/* As a real 1.36 tells them: of each such container in turn, and in the order of its fields. */
+static void test_differs__empty_fields_of_later_containers(void **state)
+{
+	static const char *const fields[] = {"[0].resizePolicy", "[0].startupProbe", "[1].image",
+					     "spec.ephemeralContainers"};
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	struct answer a = apifake_do(
+		f, "POST", "/api/v1/namespaces/default/podtemplates",
+		"{\"metadata\":{\"name\":\"a\"},\"template\":{\"spec\":{\"containers\":[{\"name\":"
+		"\"a\","
+		"\"image\":\"i\"}],\"ephemeralContainers\":[{\"name\":\"b\",\"image\":\"i\","
+		"\"startupProbe\":{\"exec\":{\"command\":[\"a\"]}},\"resizePolicy\":[]},{\"name\":"
+		"\"c\"}]"
+		"}}}");
+	assert_int_equal(a.status, 422);
+	const struct obj *causes = obj_path(a.json, "details.causes");
+	assert_int_equal(obj_len(causes), ARRAY_LEN(fields));
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		assert_true(cstr_has_suffix(obj_str(obj_at(causes, i), "field"), fields[i]));
+}
+
 /* What a check looks at is as long as a body may be. */
 static void test_differs__a_long_text(void **state)
 {
@@ -168,6 +190,7 @@ int main(void)
 		cmocka_unit_test(test_differs__of_other_kinds),
 		cmocka_unit_test(test_differs__what_is_aimed_at),
 		cmocka_unit_test(test_differs__empty_rules_of_a_later_container),
+		cmocka_unit_test(test_differs__empty_fields_of_later_containers),
 		cmocka_unit_test(test_differs__a_long_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
