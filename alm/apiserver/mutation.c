@@ -27,7 +27,7 @@
 #include "alm/base/clock.h"
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
-#include "alm/obj/patch/apply.h"
+#include "alm/obj/schema/api_types.h"
 #include "alm/obj/schema/schema_node.h"
 
 int mutation_init(struct mutation *m, struct request *r, const char *ns, const char *name,
@@ -79,54 +79,6 @@ int mutation_fits_url(const struct mutation *m, const struct obj *o, struct erro
 	return 0;
 }
 
-static const struct schema *schema_of(const struct mutation *m)
-{
-	return m->kind->schema ? m->kind->schema
-			       : apply_builtin_schema(kind_api_version(m->kind, m->r->arena),
-						      m->kind->kind);
-}
-
-/* What managedFields may take of the object's size. Far below the limit that is not counted: an
- * object is written before it is stored, and refused then. */
-static int room_for_managers(const struct mutation *m, size_t *ret, struct error *err)
-{
-	const struct exchange *x = m->r->exchange;
-	size_t about = (x ? x->request->body.len : 0) + (m->head ? m->head->text->len : 0);
-	*ret = STORE_VALUE_BYTES_MAX;
-	if (about < STORE_VALUE_BYTES_MAX / 4)
-		return 0;
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
-	CLEANUP(obj_unrefp) struct obj *bare = obj_copy_shallow(m->after);
-	struct obj *meta = obj_copy_shallow(obj_get(bare, "metadata"));
-	obj_del(meta, "managedFields");
-	obj_set(bare, "metadata", meta);
-	json_print(bare, &b);
-	*ret -= b.len;
-	return b.over ? store_too_large(err) : 0;
-}
-
-int mutation_track(struct mutation *m, const struct obj *before, const char *manager,
-		   const char *subresource, struct error *err)
-{
-	size_t room;
-	if (room_for_managers(m, &room, err) < 0)
-		return -err->code;
-	struct update_request u = {
-		.schema = schema_of(m),
-		.before = before,
-		.after = m->after,
-		.manager = manager,
-		.api_version = kind_api_version(m->kind, m->r->arena),
-		.subresource = subresource,
-		.has_status = m->kind->flags & KIND_STATUS && !m->whole,
-		.now_ns = request_now(m->r),
-		.bytes_max = room,
-	};
-	int r = apply_track_update(&u, err) < 0 ? store_too_large(err) : 0;
-	mutation_drop_empty(m);
-	return r;
-}
-
 static void free_errors(void *p)
 {
 	xfree(p);
@@ -176,12 +128,47 @@ static size_t place_in_pod(const struct field_errors *e, struct str spec, size_t
 	size_t first = n, behind = 0;
 	for (; i < n; i++) {
 		const char *path = e->items[i].path;
-		if (strncmp(path, spec.ptr, spec.len) != 0)
+		bool is_whole = strlen(path) + 1 == spec.len; /* that it may not change */
+		if (strncmp(path, spec.ptr, spec.len - is_whole) != 0)
 			continue;
 		first = first < i ? first : i;
+		if (is_whole)
+			continue;
 		for (size_t k = 0; k < ARRAY_LEN(before); k++)
 			if (cstr_has_prefix(path + spec.len, before[k]))
 				behind = i + 1;
+	}
+	return behind ? behind : first;
+}
+
+/* "1" of "1].name" */
+static uint64_t index_at(const char *text)
+{
+	uint64_t i = 0;
+	(void)str_parse_u64(str_n(text, strcspn(text, "]")), &i);
+	return i;
+}
+
+/* Among what is told of later containers from number i to n: behind what else is told of this one (path), in the order of the fields
+ * that none of them may have; in front of what is told of the next ones. */
+static size_t place_in_later(const struct field_errors *e, const char *path, size_t i, size_t n)
+{
+	const struct api_type *t = api_type_named("core.v1.EphemeralContainerCommon");
+	const char *field = strrchr(path, '.') + 1, *number = strrchr(path, '[') + 1;
+	size_t before = (size_t)(field - path), list = (size_t)(number - path);
+	size_t behind = 0, first = n;
+	for (; i < n; i++) {
+		const struct field_error *f = &e->items[i];
+		if (strncmp(f->path, path, list) != 0)
+			continue;
+		if (index_at(f->path + list) > index_at(number))
+			first = first < i ? first : i;
+		if (strncmp(f->path, path, before) != 0)
+			continue;
+		if (f->type == FIELD_FORBIDDEN &&
+		    api_place_in_struct(t, f->path + before) > api_place_in_struct(t, field))
+			return i;
+		behind = i + 1;
 	}
 	return behind ? behind : first;
 }
@@ -209,9 +196,11 @@ static void refuse_in_pod(const struct mutation *m, struct str spec, const char 
 	size_t n = e->n, first = parts->checked;
 	bool twice = m->before && cstr_eq(m->kind->plural, "jobs");
 	check_forbidden(e, m->emptied, why);
+	size_t later = strchr(m->emptied, '[') && !twice ? place_in_later(e, m->emptied, 0, n) : n;
 	move_last(e, n,
-		  twice ? place_in_pod(e, spec, first, parts->changed)
-			: place_in_pod(e, spec, 0, n));
+		  later < n ? later
+		  : twice   ? place_in_pod(e, spec, first, parts->changed)
+			    : place_in_pod(e, spec, 0, n));
 	n = e->n;
 	if (!twice)
 		return;
@@ -248,6 +237,15 @@ static void check_emptied(const struct mutation *m, struct check_parts *parts,
 	}
 }
 
+/* No labels and a map without labels are two things where they are shown, and nothing else is wrong with either. */
+static void show_bare_pods(const struct mutation *m, struct field_errors *e)
+{
+	for (size_t i = 0; i < e->n && m->has_bare_pods; i++)
+		if (cstr_eq(e->items[i].path, "spec.template.metadata.labels"))
+			e->items[i].message =
+				"Invalid value: {}: `selector` does not match template `labels`";
+}
+
 static void drop_hidden(struct field_errors *e)
 {
 	e->n -= e->hidden;
@@ -267,12 +265,14 @@ int mutation_validate(struct mutation *m, struct error *err)
 {
 	struct field_errors *e = mutation_errors(m->r);
 	size_t again;
-	object_meta_validate(m->kind, m->after, m->before, m->other_uid, m->is_status, &again, e);
+	bool in_part = m->is_status || cstr_eq(m->r->subresource, "finalize");
+	object_meta_validate(m->kind, m->after, m->before, m->other_uid, in_part, &again, e);
 	size_t of_meta = e->n;
 	e->whole = again == SIZE_MAX || m->kind->flags & KIND_META_FIRST ? 0 : again;
 	struct check_parts parts = {of_meta, of_meta, of_meta};
 	admit_validate(m, &parts, e);
 	check_emptied(m, &parts, e);
+	show_bare_pods(m, e);
 	/* What an update says of the metadata comes between what a new object has to be and what may not
 	 * change, or the other way round. */
 	if (of_meta && e->n > of_meta && is_meta_last(m, &e->items[0]))

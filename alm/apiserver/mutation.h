@@ -36,7 +36,8 @@ struct mutation {
 	struct obj *after;            /* of the arena, under construction */
 	const struct obj *in_storage; /* after as the version that is stored has it, or NULL */
 	struct findings findings;
-	const char *verb; /* for the audit entry */
+	const char *twice; /* keys of a YAML body that stand there twice, a line each; or NULL */
+	const char *verb;  /* for the audit entry */
 	/* Under which webhooks and policies are asked about it, whatever one of them called it
 	 * since; NULL: name. */
 	const char *asked_name;
@@ -55,6 +56,7 @@ struct mutation {
 		metrics; /* that a status of autoscaling/v1 stands for; NULL: none. Its annotation has more */
 	const char *too_large;   /* an annotation that is not read; NULL: none */
 	bool has_labels_of_pods; /* a Job that came without its own */
+	bool has_bare_pods;      /* spec.template came with a map of labels that has none */
 	bool by_webhook;         /* after is what one, or a policy, made of it */
 	bool has_empty;          /* lists that mutation_drop_empty() takes away */
 	bool keep_managers;      /* after has its managedFields already (apply) */
@@ -85,6 +87,11 @@ int mutation_in_namespace(struct mutation *m, struct error *err);
 int mutation_update(struct mutation *m, struct error *err);
 /* Does a write of the status leave this field of the metadata alone? NULL: all of it. */
 bool mutation_status_keeps(const struct mutation *m, const char *field);
+/* --- mutation_track.c --- */
+/* For who owns what in another version than is asked; of the arena, or NULL. */
+struct apply_forms;
+const struct apply_forms *mutation_forms(struct mutation *m);
+
 /* --- mutation.c --- */
 /* Removes the object; m->before is its last state. */
 int mutation_remove(struct mutation *m, struct error *err);

@@ -5,9 +5,9 @@
 #include "alm/apiserver/mutation.h"
 #include "alm/obj/field_error.h"
 
-/* managedFields of what manager made of before (NULL: of nothing). */
 /* What was kept for managedFields alone. */
 void mutation_drop_empty(struct mutation *m);
+/* managedFields of what manager made of before (NULL: of nothing). mutation_track.c */
 int mutation_track(struct mutation *m, const struct obj *before, const char *manager,
 		   const char *subresource, struct error *err);
 /* A main endpoint sets no status: what there is of it in m->after is that of m->before, or gone. */

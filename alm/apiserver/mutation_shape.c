@@ -160,16 +160,19 @@ static int cannot_handle(struct mutation *m, const char *why, struct error *err)
 int mutation_report(struct mutation *m, struct error *err)
 {
 	const struct findings *f = &m->findings;
-	if (f->n == 0 || m->opt.validation == VALIDATE_IGNORE)
+	const char *list = m->twice;
+	if (m->opt.validation == VALIDATE_IGNORE)
 		return 0;
 	if (m->opt.validation == VALIDATE_WARN) {
+		request_warn_lines(m->r, m->twice ? m->twice : "");
 		for (size_t i = 0; i < f->n; i++)
 			request_warn(m->r, "%s", f->items[i]);
 		return 0;
 	}
-	const char *list = f->items[0];
-	for (size_t i = 1; i < f->n; i++)
-		list = arena_fmt(m->r->arena, "%s, %s", list, f->items[i]);
+	for (size_t i = 0; i < f->n; i++)
+		list = list ? arena_fmt(m->r->arena, "%s, %s", list, f->items[i]) : f->items[i];
+	if (!list)
+		return 0;
 	return cannot_handle(m, arena_fmt(m->r->arena, "strict decoding error: %s", list), err);
 }
 
@@ -312,6 +315,7 @@ static void note_emptied(struct mutation *m)
 		if (is_emptied(obj_get(spec, "overhead")) && i == 0)
 			m->emptied = "spec.overhead";
 	}
+	m->has_bare_pods = is_emptied(obj_path(m->after, "spec.template.metadata.labels"));
 	for (size_t i = 0; i < ARRAY_LEN(scaling); i++)
 		if (is_emptied(obj_path(m->after, scaling[i])))
 			m->emptied = scaling[i];

@@ -215,6 +215,8 @@ static void split_status(struct mutation *m)
 		autoscaler_keep_status(o, m->after);
 	if (!of_pod)
 		copy_meta(m, o);
+	if (autoscaler_is_v1(m->kind))
+		autoscaler_keep_spec(o, m->before);
 	copy_path(o, m->after, "metadata.managedFields");
 	m->after = o;
 }

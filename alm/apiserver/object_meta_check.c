@@ -139,10 +139,16 @@ void object_meta_check_owners(const struct obj *list, const struct obj *had, con
 static void check_finalizers(const struct obj *o, struct field_errors *e)
 {
 	const struct obj *list = obj_path(o, finalizers_at);
-	for (size_t i = 0; i < obj_len(list); i++)
-		check_qualified(e, finalizers_at,
-				obj_as_string(obj_at(list, i)) ? obj_as_string(obj_at(list, i))
-							       : "");
+	bool orphans = false, deletes = false; /* its dependents */
+	for (size_t i = 0; i < obj_len(list); i++) {
+		const char *s = obj_as_string(obj_at(list, i));
+		check_qualified(e, finalizers_at, s ? s : "");
+		orphans |= cstr_eq(s, "orphan");
+		deletes |= cstr_eq(s, "foregroundDeletion");
+	}
+	if (orphans && deletes)
+		check_invalid(e, finalizers_at, list,
+			      "finalizer orphan and foregroundDeletion cannot be both set");
 }
 
 /* Those of built-in kinds are what the server knows, or have an owner's domain; some groups are not asked. */

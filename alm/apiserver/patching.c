@@ -216,21 +216,66 @@ static int conflict_answer(struct request *r, const struct apply_conflicts *c, s
 	return rc;
 }
 
-static int parse_config(struct mutation *m, struct obj **ret, struct error *err)
+/* What Go says of JSON that is no object. */
+static const char *go_name(const struct obj *o)
+{
+	switch (obj_type(o)) {
+	case OBJ_BOOL:
+		return "bool";
+	case OBJ_INT:
+	case OBJ_DOUBLE:
+		return "number";
+	case OBJ_LIST:
+		return "array";
+	case OBJ_STRING:
+	case OBJ_MAP:
+	case OBJ_NULL:
+	case OBJ_ABSENT:
+		break;
+	}
+	return "string";
+}
+
+/* The first document of the body, as the real server reads it; keys that stand there twice go to ret_twice. */
+static int parse_config(struct mutation *m, struct obj **ret, const char **ret_twice,
+			struct error *err)
 {
 	struct request *r = m->r;
 	struct error inner = ERROR_INIT;
-	struct obj *o = NULL;
+	CLEANUP(yaml_documents_release) struct yaml_documents docs = {0};
 	struct str body = r->exchange->request->body;
 	if (negotiate_size(body, &inner) < 0)
 		return fail_code(r, E_TOOLARGE, err, "%s", inner.msg);
-	if (yaml_parse_one_max(body, OBJ_BODY_NODES_MAX, &o, &inner) < 0)
-		return fail_code(r, inner.code, err, "error decoding YAML: %s", inner.msg);
+	if (yaml_parse_max(body, OBJ_BODY_NODES_MAX, &docs, &inner) < 0)
+		return fail_code(r, inner.code, err,
+				 "error decoding YAML: error converting YAML to JSON: %s",
+				 inner.msg);
+	struct obj *o = docs.n ? obj_ref(docs.items[0].value) : obj_null();
 	obj_keep(r->arena, o);
+	if (obj_type(o) == OBJ_NULL)
+		return fail_code(r, E_BADREQUEST, err, "invalid object type: /, Kind=");
 	if (obj_type(o) != OBJ_MAP)
-		return fail_code(r, E_BADREQUEST, err,
-				 "error decoding YAML: the body is no object");
+		return fail_code(
+			r, E_BADREQUEST, err,
+			"error decoding YAML: error unmarshaling JSON: while decoding JSON: "
+			"json: cannot unmarshal %s into Go value of type "
+			"map[string]interface {}",
+			go_name(o));
 	*ret = o;
+	*ret_twice = negotiate_twice(&docs.items[0], r->arena);
+	return 0;
+}
+
+/* That is told when all else has gone well. */
+static int report_twice(struct mutation *m, const char *twice, struct error *err)
+{
+	if (!twice || m->opt.validation == VALIDATE_IGNORE)
+		return 0;
+	if (m->opt.validation == VALIDATE_STRICT)
+		return fail_code(m->r, E_BADREQUEST, err,
+				 "error strict decoding YAML: error converting YAML to JSON: %s",
+				 twice);
+	request_warn_lines(m->r, twice);
 	return 0;
 }
 
@@ -243,10 +288,10 @@ static int check_config(struct mutation *m, struct obj *config, struct apply_req
 	const char *want = kind_api_version(m->kind, r->arena);
 	const char *api = meta_api_version(config), *kind = meta_kind(config);
 	CLEANUP(strbuf_release) struct strbuf why = STRBUF_INIT(STRBUF_SMALL);
+	const char *core = api && strchr(api, '/') ? "" : "/";
 	if (!api || !kind || !cstr_eq(api, want) || !cstr_eq(kind, m->kind->kind))
-		return fail_code(r, E_BADREQUEST, err,
-				 "invalid object type: %s/%s, want %s, Kind=%s", api ? api : "",
-				 kind ? kind : "", want, m->kind->kind);
+		return fail_code(r, E_BADREQUEST, err, "invalid object type: %s%s, Kind=%s", core,
+				 api ? api : "", kind ? kind : "");
 	return apply_check(q, &why, &inner) < 0 ? fail_code(r, inner.code, err, "%s", why.buf) : 0;
 }
 
@@ -315,7 +360,8 @@ int patching_server_side(struct mutation *m, struct error *err)
 	struct obj *config = NULL, *merged = NULL;
 	struct apply_conflicts conflicts = {.arena = r->arena};
 	struct error inner = ERROR_INIT;
-	if (parse_config(m, &config, err) < 0 || modern_form(r, &config, err) < 0)
+	const char *twice = NULL;
+	if (parse_config(m, &config, &twice, err) < 0 || modern_form(r, &config, err) < 0)
 		return -err->code;
 	modern_join(r, m->before, config);
 	const struct schema *schema = m->kind->schema;
@@ -331,6 +377,7 @@ int patching_server_side(struct mutation *m, struct error *err)
 		.keeps_meta = mutation_status_keeps(m, NULL),
 		.keeps_field = kept_field(m),
 		.force = m->opt.force,
+		.forms = mutation_forms(m),
 		.now_ns = request_now(r),
 		.bytes_max = STORE_VALUE_BYTES_MAX,
 	};
@@ -360,5 +407,5 @@ int patching_server_side(struct mutation *m, struct error *err)
 	update_last_applied(m, config);
 	m->keep_managers = true;
 	m->verb = "apply";
-	return 0;
+	return report_twice(m, twice, err);
 }

@@ -136,6 +136,7 @@ static int decode(struct mutation *m, struct error *err)
 		return -err->code;
 	for (size_t i = 0; i < body.n_duplicates && m->findings.n < FINDINGS_MAX; i++)
 		m->findings.items[m->findings.n++] = body.duplicates[i];
+	m->twice = body.twice;
 	return mutation_report(m, err);
 }
 

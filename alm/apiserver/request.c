@@ -113,6 +113,14 @@ void request_warn(struct request *r, const char *fmt, ...)
 	r->told->warnings[r->told->n_warnings++] = arena_strndup(r->arena, b.buf, b.len);
 }
 
+void request_warn_lines(struct request *r, const char *text)
+{
+	struct str rest = str_of(text), line;
+	(void)str_next_line(&rest, &line);
+	while (str_next_line(&rest, &line))
+		request_warn(r, "%.*s", STR_ARG(str_trim(line)));
+}
+
 static void headers_finish(struct request *r, const char *content_type)
 {
 	if (!http_header(&r->told->headers, "Content-Type"))

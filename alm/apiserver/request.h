@@ -139,6 +139,8 @@ const char *request_query(const struct request *r, const char *name);  /* decode
 void request_set_header(struct request *r, const char *name, const char *value);
 /* One "Warning: 299 - ..." header; text is escaped here. */
 void request_warn(struct request *r, const char *fmt, ...) PRINTF(2, 3);
+/* One for each line of a text but the first. */
+void request_warn_lines(struct request *r, const char *text);
 
 /* For the entry of the audit log. */
 void request_annotate(struct request *r, const char *key, struct str value);

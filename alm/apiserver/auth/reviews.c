@@ -58,9 +58,13 @@ static struct obj *access_status(struct auth *a, const struct user_info *u,
 	return status;
 }
 
-/* As the real server does with all that it hands on (golden G178). Their lists are of one piece, with a schema or without. */
-static void track(struct request *r, struct obj *o)
+/* As the real server does with all that it hands on (golden G178), before it answers: a status that came is the sender's, too. Their lists
+ * are of one piece, with a schema or without. */
+static void track(struct request *r, const struct obj *body, struct obj *o)
 {
+	const struct obj *came = obj_get(body, "status");
+	if (obj_type(came) == OBJ_MAP)
+		obj_set(o, "status", obj_copy(came));
 	struct write_options opt;
 	struct error ignored = ERROR_INIT;
 	if (options_write(r, "CreateOptions", false, false, &opt, &ignored) < 0)
@@ -85,7 +89,7 @@ static int access_review(struct auth *a, struct request *r, const struct obj *bo
 	if (!attributes_of(spec, &at))
 		return error_set(err, E_INTERNAL, "a review without attributes");
 	struct obj *o = answer(r, body, spec);
-	track(r, o);
+	track(r, body, o);
 	obj_set(o, "status", access_status(a, u, &at, spec, r->arena));
 	*ret = o;
 	return 0;
@@ -176,8 +180,9 @@ static int token_review(struct auth *a, struct request *r, const struct obj *bod
 	if (obj_len(audiences) > TOKEN_AUDIENCES_MAX)
 		return error_set(err, E_BADREQUEST, "spec.audiences has more than %d items",
 				 TOKEN_AUDIENCES_MAX);
-	struct obj *o = answer(r, body, spec), *status = obj_map();
-	track(r, o);
+	struct obj *o = answer(r, body, spec);
+	track(r, body, o);
+	struct obj *status = obj_copy_map(obj_get(o, "status"));
 	if (!str_trim(str_of(token)).len) { /* as a request without one */
 		u = (struct user_info){.name = "system:anonymous"};
 		auth_add_group(&u, UNAUTHENTICATED, r->arena);
@@ -188,12 +193,15 @@ static int token_review(struct auth *a, struct request *r, const struct obj *bod
 	} else {
 		auth_token_user(a, str_of(token), audiences, r->arena, &u, &both, &inner);
 	}
+	/* What is not said stays as it came. */
+	obj_del(status, "authenticated");
 	if (!inner.code) {
 		obj_set_bool(status, "authenticated", true);
 		obj_set(status, "user", auth_user_obj(&u));
 		obj_set(status, "audiences", obj_ref(both));
 	} else {
-		obj_set(status, "user", obj_map());
+		if (!obj_has(status, "user"))
+			obj_set(status, "user", obj_map());
 		obj_set_str(status, "error", "invalid bearer token");
 	}
 	obj_set(o, "status", status);

@@ -308,16 +308,26 @@ void autoscaler_forget(struct obj *o)
 		set_annotations(o, annotations);
 }
 
-void autoscaler_keep_status(struct obj *o, const struct obj *before)
+static void keep(struct obj *o, const struct obj *before, bool of_status)
 {
 	CLEANUP(obj_unrefp) struct obj *annotations = annotations_of(o);
 	const struct obj *had = obj_path(before, "metadata.annotations");
 	for (size_t i = 0; i < ARRAY_LEN(made_here); i++) {
 		const struct obj *v = obj_get(had, made_here[i]);
-		if (is_of_status(made_here[i]) && v)
+		if (is_of_status(made_here[i]) == of_status && v)
 			obj_set(annotations, made_here[i], obj_ref(v));
-		else if (is_of_status(made_here[i]))
+		else if (is_of_status(made_here[i]) == of_status)
 			obj_del(annotations, made_here[i]);
 	}
 	set_annotations(o, annotations);
+}
+
+void autoscaler_keep_status(struct obj *o, const struct obj *before)
+{
+	keep(o, before, true);
+}
+
+void autoscaler_keep_spec(struct obj *o, const struct obj *before)
+{
+	keep(o, before, false);
 }

@@ -24,5 +24,7 @@ const char *autoscaler_too_much(const struct obj *o, bool is_status);
 void autoscaler_forget(struct obj *o);
 /* The status that stands in annotations is what before (NULL: none) has, whatever o says; both as v1. */
 void autoscaler_keep_status(struct obj *o, const struct obj *before);
+/* And the rest of what they have, where the status is written. */
+void autoscaler_keep_spec(struct obj *o, const struct obj *before);
 
 #endif

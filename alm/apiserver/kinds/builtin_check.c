@@ -40,20 +40,33 @@ static void pod_template(struct field_errors *e, const struct obj *o)
 	check_pod_template(e, "template", obj_get(o, "template"), NULL);
 }
 
-static void namespace_spec(struct field_errors *e, const struct obj *o)
+static void namespace_finalizers(struct field_errors *e, const struct obj *o, bool by_place)
 {
 	static const char *const known[] = {"kubernetes", "orphan", "foregroundDeletion", NULL};
 	const struct obj *list = obj_path(o, "spec.finalizers");
 	for (size_t i = 0; i < obj_len(list); i++) {
 		const char *name = obj_as_string(obj_at(list, i));
+		const char *at = by_place ? check_at(e, "spec.finalizers", i) : "spec.finalizers";
 		if (!name)
 			continue;
-		check_qualified(e, "spec.finalizers", name);
+		check_qualified(e, at, name);
 		if (!strchr(name, '/') && !cstr_in(name, known))
-			check_invalid_text(e, "spec.finalizers", name,
+			check_invalid_text(e, at, name,
 					   "name is neither a standard finalizer name nor is it "
 					   "fully qualified");
 	}
+}
+
+static void namespace_spec(struct field_errors *e, const struct obj *o)
+{
+	namespace_finalizers(e, o, false);
+}
+
+/* Through finalize, as any other update leaves them as they are. */
+static void namespace_kept(struct field_errors *e, const struct obj *o, const struct obj *before)
+{
+	(void)before;
+	namespace_finalizers(e, o, true);
 }
 
 static void pod(struct field_errors *e, const struct obj *o)
@@ -216,7 +229,7 @@ static const struct {
 	{"", "endpoints", {"subsets"}, check_endpoints, NULL, 0},
 	{"", "limitranges", {"spec"}, limit_range_check, NULL, 0},
 	{"", "nodes", {"spec"}, check_node, node_kept, 0},
-	{"", "namespaces", {"spec"}, namespace_spec, NULL, 0},
+	{"", "namespaces", {"spec"}, namespace_spec, namespace_kept, KEEP_ALONE},
 	{"", "persistentvolumeclaims", {"spec"}, check_claim, claim_kept, 0},
 	{"", "persistentvolumes", {"spec"}, check_volume, volume_kept, CHECK_TWICE},
 	{"", "pods", {"spec"}, pod, NULL, 0},

@@ -90,8 +90,10 @@ static void check_schema(struct field_errors *e, const char *at, const struct ob
 		schema_check_rules(s, at, e);
 }
 
+/* s: NULL where the schema stands elsewhere than the list: the real server takes what all versions have in common for the whole
+ * definition, each by itself. Its words are those of a schema that is missing. */
 static void check_selectable(struct field_errors *e, const char *at, const struct obj *version,
-			     const struct obj *s)
+			     const struct obj *s, bool of_spec)
 {
 	static const char *const types[] = {"string", "boolean", "integer", NULL};
 	const struct obj *list = obj_get(version, "selectableFields");
@@ -99,8 +101,11 @@ static void check_selectable(struct field_errors *e, const char *at, const struc
 	const char *schema_at = check_below(e, at, "schema.openAPIV3Schema");
 	at = check_below(e, at, "selectableFields");
 	if (obj_len(list) && !obj_is_set(s))
-		check_invalid_text(e, at, "",
-				   "may only be set when validations.schema is included");
+		check_invalid_text(
+			e, at, "",
+			of_spec ? "may only be set when validations.schema is included"
+				: "may only be set when `version.schema.openAPIV3Schema` is not "
+				  "included");
 	if (obj_len(list) && obj_is_set(s) && schema_unread(s))
 		check_invalid_text(e, schema_at, "", schema_unread(s));
 	for (size_t i = 0; i < obj_len(list) && obj_is_set(s) && !field_errors_full(e); i++) {
@@ -170,7 +175,7 @@ static void check_parts(struct field_errors *e, const char *at, const struct obj
 	if (c->columns == of_spec)
 		crd_check_columns(v, at, e);
 	if (c->selectable == of_spec)
-		check_selectable(e, at, v, schema_of(v));
+		check_selectable(e, at, v, c->schemas == of_spec ? schema_of(v) : NULL, of_spec);
 }
 
 static void check_version_name(struct field_errors *e, const char *path, const char *name)

@@ -163,6 +163,17 @@ static int decode_json(const struct kind *kind, struct str bytes, struct arena *
 	return 0;
 }
 
+const char *negotiate_twice(const struct yaml_document *d, struct arena *a)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STORE_VALUE_BYTES_MAX);
+	if (!d->n_duplicates)
+		return NULL;
+	strbuf_adds(&b, "yaml: unmarshal errors:");
+	for (size_t i = 0; i < d->n_duplicates; i++)
+		strbuf_addf(&b, "\n  %s", d->duplicates[i]);
+	return arena_strdup(a, b.buf);
+}
+
 static int decode_yaml(const struct kind *kind, struct str bytes, struct arena *a, struct body *ret,
 		       struct error *err)
 {
@@ -175,15 +186,8 @@ static int decode_yaml(const struct kind *kind, struct str bytes, struct arena *
 		yaml_documents_release(&docs);
 		return unrecognized(kind, bytes, "the body is empty", a, err);
 	}
-	const struct yaml_document *d = &docs.items[0];
-	if (d->n_duplicates) {
-		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-		strbuf_adds(&b, "yaml: unmarshal errors:");
-		for (size_t i = 0; i < d->n_duplicates; i++)
-			strbuf_addf(&b, "\n  %s", d->duplicates[i]);
-		add_duplicate(ret, arena_strdup(a, b.buf));
-	}
-	ret->value = obj_keep(a, obj_ref(d->value));
+	ret->twice = negotiate_twice(&docs.items[0], a);
+	ret->value = obj_keep(a, obj_ref(docs.items[0].value));
 	yaml_documents_release(&docs);
 	return 0;
 }

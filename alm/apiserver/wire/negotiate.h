@@ -10,11 +10,15 @@ int negotiate_accept(const char *header, bool is_watch, struct accept *ret, stru
 
 struct body {
 	struct obj *value; /* tied to the arena, may be changed by the caller */
-	/* Findings of fieldValidation, as they stand in a message: 'duplicate field "spec.size"' or
-	 * 'yaml: unmarshal errors:\n  line 6: key "size" already set in map'. */
+	/* Findings of fieldValidation, as they stand in a message: 'duplicate field "spec.size"'. */
 	const char *duplicates[64];
 	size_t n_duplicates;
+	const char *twice; /* of YAML; negotiate_twice() */
 };
+
+/* 'yaml: unmarshal errors:\n  line 6: key "size" already set in map', of the arena; NULL: no key is. */
+struct yaml_document;
+const char *negotiate_twice(const struct yaml_document *d, struct arena *a);
 
 /* E_TOOLARGE for a body that no object can come from: more than STORE_VALUE_BYTES_MAX, white space
  * apart. */

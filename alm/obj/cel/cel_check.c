@@ -15,8 +15,14 @@ static struct cel_type check_node(struct cel_checker *c, const struct cel_node *
 
 static struct cel_type ident(struct cel_checker *c, const struct cel_node *n)
 {
-	static const char *const types[] = {"int",   "uint", "double", "bool",      "string",
-					    "bytes", "list", "map",    "null_type", "type"};
+	static const struct {
+		const char *name;
+		struct cel_type of;
+	} types[] = {{"int", {.kind = CEL_INT}},        {"uint", {.kind = CEL_UINT}},
+		     {"double", {.kind = CEL_DOUBLE}},  {"bool", {.kind = CEL_BOOL}},
+		     {"string", {.kind = CEL_STRING}},  {"bytes", {.kind = CEL_BYTES}},
+		     {"list", {.kind = CEL_LIST}},      {"map", {.kind = CEL_MAP}},
+		     {"null_type", {.kind = CEL_NULL}}, {"type", {.kind = CEL_TYPE}}};
 	for (size_t i = c->n_vars; i > 0; i--)
 		if (strcmp(c->vars[i - 1].name, n->name) == 0)
 			return c->vars[i - 1].type;
@@ -24,8 +30,8 @@ static struct cel_type ident(struct cel_checker *c, const struct cel_node *n)
 	if (given)
 		return given->type;
 	for (size_t i = 0; i < ARRAY_LEN(types); i++)
-		if (strcmp(types[i], n->name) == 0)
-			return cel_type_kind(CEL_TYPE);
+		if (strcmp(types[i].name, n->name) == 0)
+			return (struct cel_type){.kind = CEL_TYPE, .inner = &types[i].of};
 	return cel_check_fail(
 		c, n->at,
 		arena_fmt(c->a, "undeclared reference to '%s' (in container '')", n->name));
@@ -112,9 +118,9 @@ static struct cel_type conditional(struct cel_checker *c, const struct cel_node 
 		return dyn;
 	if (test.kind != CEL_BOOL && test.kind != CEL_DYN)
 		return cel_check_no_overload(c, n, types);
-	if (x.kind == y.kind)
+	if (x.kind == y.kind && cel_check_comparable(c, x, y))
 		return x;
-	return cel_check_comparable(x, y) ? dyn : cel_check_no_overload(c, n, types);
+	return cel_check_comparable(c, x, y) ? dyn : cel_check_no_overload(c, n, types);
 }
 
 /* Of a literal: what has a value if it is there. */

@@ -56,7 +56,7 @@ struct cel_type cel_check_optional(struct cel_checker *c, struct cel_type t);
 bool cel_check_field(struct cel_checker *c, const struct schema *s, const char *name,
 		     struct cel_type *ret);
 /* May == be asked of values of these types? */
-bool cel_check_comparable(struct cel_type x, struct cel_type y);
+bool cel_check_comparable(const struct cel_checker *c, struct cel_type x, struct cel_type y);
 /* Of CEL_OP_CALL, with the types of its arguments (of none: DYN). */
 struct cel_type cel_check_call(struct cel_checker *c, const struct cel_node *n,
 			       const struct cel_type types[CEL_ARGS_MAX]);

@@ -6,30 +6,32 @@
 
 static const struct cel_type dyn = {.kind = CEL_DYN};
 
-/* Is it known that no value is of both types? */
-static bool are_apart(const struct cel_type *x, const struct cel_type *y)
+/* What a null may stand for: everything that is a message or opaque upstream. */
+static bool may_be_null(enum cel_kind kind)
 {
-	bool x_is = cel_check_is_sortable(x->kind) && x->kind != CEL_DYN;
-	bool y_is = cel_check_is_sortable(y->kind) && y->kind != CEL_DYN;
-	bool x_many = x->kind == CEL_LIST || x->kind == CEL_MAP || x->kind == CEL_IP;
-	bool y_many = y->kind == CEL_LIST || y->kind == CEL_MAP || y->kind == CEL_IP;
-	return x->kind != y->kind && ((x_is && (y_is || y_many)) || (x_many && y_is));
+	return !cel_check_is_sortable(kind) || kind == CEL_DURATION || kind == CEL_TIMESTAMP
+		       ? kind != CEL_LIST && kind != CEL_MAP && kind != CEL_TYPE
+		       : false;
 }
 
-bool cel_check_comparable(struct cel_type x, struct cel_type y)
+/* An object of a schema is of a type of its own, but for metadata and what policies see, of which there are several schemas. */
+static bool same_object(const struct cel_checker *c, const struct cel_type *x,
+			const struct cel_type *y)
 {
-	bool x_number = x.kind == CEL_INT || x.kind == CEL_UINT || x.kind == CEL_DOUBLE;
-	bool y_number = y.kind == CEL_INT || y.kind == CEL_UINT || y.kind == CEL_DOUBLE;
-	if (x.kind == CEL_DYN || y.kind == CEL_DYN || x.kind == CEL_NULL || y.kind == CEL_NULL)
+	return x->s == y->s || c->sees_all || !x->s || !y->s;
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): types nest as deep as the expression or the schema */
+bool cel_check_comparable(const struct cel_checker *c, struct cel_type x, struct cel_type y)
+{
+	if (x.kind == CEL_DYN || y.kind == CEL_DYN || x.kind == CEL_ERROR || y.kind == CEL_ERROR)
 		return true;
-	bool x_map = x.kind == CEL_MAP || x.kind == CEL_OBJECT;
-	bool y_map = y.kind == CEL_MAP || y.kind == CEL_OBJECT;
+	if (x.kind == CEL_NULL || y.kind == CEL_NULL)
+		return may_be_null(x.kind) && may_be_null(y.kind);
+	if (x.kind != y.kind || (x.kind == CEL_OBJECT && !same_object(c, &x, &y)))
+		return false;
 	bool nests = x.kind == CEL_LIST || x.kind == CEL_MAP || x.kind == CEL_OPTIONAL;
-	for (const struct cel_type *a = x.inner, *b = y.inner; nests && a && b;
-	     a = a->inner, b = b->inner)
-		if (are_apart(a, b))
-			return false;
-	return x.kind == y.kind || (x_number && y_number) || (x_map && y_map);
+	return !nests || !x.inner || !y.inner || cel_check_comparable(c, *x.inner, *y.inner);
 }
 
 /* x.?name, x[?key]: of an object a field or an error, as x.name is. */
@@ -50,15 +52,31 @@ static struct cel_type optional_member(struct cel_checker *c, const struct cel_n
 	return cel_check_optional(c, found);
 }
 
-/* Of functions that want an item of what a list, or an optional value, has. */
-static bool takes_item(const struct cel_node *n, const struct cel_type *types)
+/* Of functions that want an item of what a list, or an optional value, has; or a key of a map, which is a text where its values are
+ * known. */
+static bool takes_item(const struct cel_checker *c, const struct cel_node *n,
+		       const struct cel_type *types)
 {
 	static const char *const first[] = {"indexOf", "lastIndexOf", "orValue", NULL};
-	bool in = strcmp(n->name, "@in") == 0;
-	if (n->n != 2 || (!in && !cstr_in(n->name, first)))
+	bool in = strcmp(n->name, "@in") == 0, at = strcmp(n->name, "_[_]") == 0;
+	if (n->n != 2 || (!in && !at && !cstr_in(n->name, first)))
 		return true;
-	const struct cel_type *inner = types[in].inner;
-	return !inner || !are_apart(inner, &types[!in]);
+	const struct cel_type *of = &types[in], *item = &types[!in];
+	if (!of->inner)
+		return true;
+	if (of->kind == CEL_MAP)
+		return item->kind == CEL_STRING || item->kind == CEL_DYN;
+	return at || cel_check_comparable(c, *of->inner, *item);
+}
+
+/* What takes two lists takes them of one type. */
+static bool takes_lists(const struct cel_checker *c, const struct cel_node *n,
+			const struct cel_type *types)
+{
+	static const char *const names[] = {"sets.contains", "sets.equivalent", "sets.intersects",
+					    "_+_", NULL};
+	return n->n != 2 || types[0].kind != CEL_LIST || types[1].kind != CEL_LIST ||
+	       !cstr_in(n->name, names) || cel_check_comparable(c, types[0], types[1]);
 }
 
 /* sort() wants what has an order, flatten() lists. */
@@ -125,6 +143,8 @@ static struct cel_type result_type(struct cel_checker *c, const struct cel_node 
 		return (struct cel_type){
 			.kind = CEL_MAP,
 			.inner = cel_check_boxed(c, list_of(c, cel_type_kind(CEL_STRING)))};
+	if (strcmp(n->name, "type") == 0)
+		return (struct cel_type){.kind = CEL_TYPE, .inner = cel_check_boxed(c, types[0])};
 	if (strcmp(n->name, "lists.range") == 0)
 		return list_of(c, cel_type_kind(CEL_INT));
 	return optional_result(c, n, types, &found) ? found : cel_type_kind(result);
@@ -174,11 +194,11 @@ struct cel_type cel_check_call(struct cel_checker *c, const struct cel_node *n,
 	if (types[0].kind == CEL_OBJECT && strcmp(n->name, "_?._") == 0)
 		return optional_member(c, n, types[0]);
 	bool equality = strcmp(n->name, "_==_") == 0 || strcmp(n->name, "_!=_") == 0;
-	if (result == CEL_ERROR || (equality && !cel_check_comparable(types[0], types[1])))
+	if (result == CEL_ERROR || (equality && !cel_check_comparable(c, types[0], types[1])))
 		return cel_check_no_overload(c, n, types);
 	if (types[0].kind == CEL_LIST && types[0].inner && !takes_items(n, types[0].inner->kind))
 		return cel_check_no_overload(c, n, types);
-	if (!takes_item(n, types))
+	if (!takes_item(c, n, types) || !takes_lists(c, n, types))
 		return cel_check_no_overload(c, n, types);
 	check_literals(c, n);
 	return result_type(c, n, types, result);

@@ -102,13 +102,21 @@ CEL_FN(list_concat)
 	return cel_list(items, x + y);
 }
 
+/* A list or map of an object's schema, unlike one that a rule makes, can be asked about its like alone. */
+static bool is_of_schema(const struct cel_value *v)
+{
+	return v->o && v->s && (v->kind == CEL_LIST || v->kind == CEL_MAP);
+}
+
 CEL_FN(equal)
 {
+	if (is_of_schema(&v[0]) && v[1].kind != v[0].kind && v[1].kind != CEL_NULL)
+		return cel_error(c->a, "no such overload");
 	bool r = cel_equal(&v[0], &v[1], c->budget);
 	return c->budget->over ? cel_over_budget(c) : cel_bool(r);
 }
 
-CEL_FN(unequal)
+CEL_FN(unequal) /* sic: of what cannot be asked, too */
 {
 	bool r = cel_equal(&v[0], &v[1], c->budget);
 	return c->budget->over ? cel_over_budget(c) : cel_bool(!r);
@@ -141,6 +149,8 @@ CEL_FN(list_at)
 CEL_FN(map_at)
 {
 	struct cel_value r;
+	if (is_of_schema(&v[0]) && v[1].kind != CEL_STRING)
+		return cel_error(c->a, "no such overload");
 	if (cel_lookup(&v[0], &v[1], c->budget, &r))
 		return r;
 	if (c->budget->over)
@@ -153,6 +163,8 @@ CEL_FN(map_at)
 CEL_FN(in_map)
 {
 	struct cel_value ignored;
+	if (is_of_schema(&v[1]) && v[0].kind != CEL_STRING)
+		return cel_error(c->a, "no such overload");
 	bool is = cel_lookup(&v[1], &v[0], c->budget, &ignored);
 	return c->budget->over ? cel_over_budget(c) : cel_bool(is);
 }
@@ -404,6 +416,27 @@ static const struct cel_overload *find(const char *name, bool member, const enum
 	return NULL;
 }
 
+/* Which operator it was is told where values of the first kind have it not at all. */
+static bool has_operator(const char *name, enum cel_kind kind)
+{
+	static const struct {
+		const char *names, *kinds; /* as of overloads[] */
+	} rows[] = {{"_<_ _<=_ _>_ _>=_", "biudsyDT"},
+		    {"_+_", "iudsylDT"},
+		    {"_-_", "iudDT"},
+		    {"_*_ _/_", "iud"},
+		    {"_%_", "iu"}};
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		if (!strstr(rows[i].names, name))
+			continue;
+		for (const char *k = rows[i].kinds; *k; k++)
+			if (kind_of_letter(*k) == kind)
+				return true;
+		return false;
+	}
+	return true;
+}
+
 struct cel_value cel_fn_call(const char *name, bool member, const struct cel_value *args, size_t n,
 			     struct cel_call *call)
 {
@@ -417,6 +450,8 @@ struct cel_value cel_fn_call(const char *name, bool member, const struct cel_val
 		return cel_error(call->a, "no such overload: %s(%s)", name,
 				 cel_kind_name(kinds[0]));
 	if (!o)
-		return cel_error(call->a, "no such overload");
+		return n == 2 && !member && !has_operator(name, kinds[0])
+			       ? cel_error(call->a, "no such overload: %s", name)
+			       : cel_error(call->a, "no such overload");
 	return o->fn(args, call);
 }

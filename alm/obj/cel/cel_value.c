@@ -91,6 +91,8 @@ const char *cel_type_text(const struct cel_type *t, struct arena *a)
 	if (t->kind == CEL_OPTIONAL)
 		return arena_fmt(a, "optional_type(%s)",
 				 t->inner ? cel_type_text(t->inner, a) : "dyn");
+	if (t->kind == CEL_TYPE && t->inner)
+		return arena_fmt(a, "type(%s)", cel_type_text(t->inner, a));
 	if (t->kind == CEL_DURATION || t->kind == CEL_TIMESTAMP)
 		return t->kind == CEL_DURATION ? "duration" : "timestamp";
 	return t->kind == CEL_MESSAGE ? t->name : cel_kind_name(t->kind);

@@ -147,18 +147,42 @@ void apply_conflicts_text(const struct apply_conflicts *c, struct strbuf *b)
 
 /* --- the sets of the others --- */
 
+struct change {
+	struct apply_diff diff; /* in the version of the request */
+	const struct obj *before, *after;
+	const char *api_version, *subresource;
+	const struct apply_forms *forms;
+	bool has_status, builtin;
+};
+
+/* The change as the version of the entry shows it. */
+static struct apply_diff change_for(const struct change *c, const struct managed_entry *e,
+				    struct arena *a)
+{
+	struct apply_diff diff = c->diff;
+	if (!c->forms || strcmp(e->api_version, c->api_version) == 0)
+		return diff;
+	const struct obj *before = c->forms->read(c->forms->arg, c->before, e->api_version);
+	const struct obj *after = c->forms->read(c->forms->arg, c->after, e->api_version);
+	if (before && after)
+		compare(type_of(NULL, after), before, after, c->subresource, c->has_status,
+			c->builtin, a, &diff);
+	return diff;
+}
+
 /* What changed leaves the sets of the others (all but skip, which may be NULL). With out, changes
  * that they own are listed there but those in free (NULL: none), and nothing is done if there are
  * any. */
 static bool take_from_others(struct managed *m, const struct managed_entry *skip,
-			     const struct apply_diff *diff, const struct fieldset *free,
+			     const struct change *change, const struct fieldset *free,
 			     struct apply_conflicts *out)
 {
 	struct arena *a = m->arena;
-	struct fieldset *changed = fieldset_union(diff->added, diff->modified, a);
 	struct conflict_list list = {.out = out};
 	for (size_t i = 0; out && i < m->n; i++) {
 		list.entry = &m->items[i];
+		struct apply_diff diff = change_for(change, list.entry, a);
+		struct fieldset *changed = fieldset_union(diff.added, diff.modified, a);
 		if (list.entry != skip)
 			fieldset_each(fieldset_difference(
 					      fieldset_intersection(list.entry->fields, changed, a),
@@ -167,10 +191,13 @@ static bool take_from_others(struct managed *m, const struct managed_entry *skip
 	}
 	if (out && out->n > 0)
 		return false;
-	struct fieldset *gone = fieldset_union(changed, diff->removed, a);
-	for (size_t i = 0; i < m->n; i++)
+	for (size_t i = 0; i < m->n; i++) {
+		struct apply_diff diff = change_for(change, &m->items[i], a);
+		struct fieldset *gone = fieldset_union(fieldset_union(diff.added, diff.modified, a),
+						       diff.removed, a);
 		if (&m->items[i] != skip)
 			m->items[i].fields = fieldset_difference(m->items[i].fields, gone, a);
+	}
 	return true;
 }
 
@@ -213,14 +240,20 @@ static bool decode_for_update(const struct update_request *r, struct managed *re
 static void track(struct managed *m, struct apply_type t, const struct update_request *r,
 		  const struct obj *after)
 {
-	struct apply_diff diff;
 	struct arena *a = m->arena;
 	CLEANUP(obj_unrefp) struct obj *nothing = obj_map();
-	compare(t, r->before ? r->before : nothing, after, r->subresource, r->has_status,
-		is_builtin(t, after), a, &diff);
-	struct fieldset *mine = fieldset_union(diff.added, diff.modified, a);
+	struct change change = {.before = r->before ? r->before : nothing,
+				.after = after,
+				.api_version = r->api_version,
+				.subresource = r->subresource,
+				.forms = r->forms,
+				.has_status = r->has_status,
+				.builtin = is_builtin(t, after)};
+	compare(t, change.before, after, r->subresource, r->has_status, change.builtin, a,
+		&change.diff);
+	struct fieldset *mine = fieldset_union(change.diff.added, change.diff.modified, a);
 	if (m->n > 0)
-		take_from_others(m, NULL, &diff, NULL, NULL);
+		take_from_others(m, NULL, &change, NULL, NULL);
 	if (!fieldset_is_empty(mine)) {
 		struct managed_entry key = {.manager = r->manager,
 					    .api_version = r->api_version,
@@ -359,7 +392,6 @@ static int merge(const struct apply_request *r, struct apply_type t, struct mana
 		 const struct obj *live, struct apply_conflicts *out, struct obj **ret)
 {
 	struct arena *a = m->arena;
-	struct apply_diff diff;
 	const struct managed_entry key = key_of(r);
 	struct managed_entry *mine = managed_at(m, &key);
 	const struct fieldset *last = mine->fields;
@@ -376,11 +408,18 @@ static int merge(const struct apply_request *r, struct apply_type t, struct mana
 	strip_meta(mine->fields, r->keeps_field);
 	struct obj *merged = apply_merge_values(t, live, r->config, a);
 	merged = drop_left_fields(t, merged, r->config, m, last);
-	compare(t, live, merged, r->subresource, r->has_status, builtin, a, &diff);
-	strip_meta(diff.added, r->keeps_field);
-	strip_meta(diff.modified, r->keeps_field);
+	struct change change = {.before = live,
+				.after = merged,
+				.api_version = r->api_version,
+				.subresource = r->subresource,
+				.forms = r->live ? r->forms : NULL,
+				.has_status = r->has_status,
+				.builtin = builtin};
+	compare(t, live, merged, r->subresource, r->has_status, builtin, a, &change.diff);
+	strip_meta(change.diff.added, r->keeps_field);
+	strip_meta(change.diff.modified, r->keeps_field);
 	const struct fieldset *free = free_for_kubectl(r, t, live, a);
-	if (!take_from_others(m, mine, &diff, free, r->force ? NULL : out)) {
+	if (!take_from_others(m, mine, &change, free, r->force ? NULL : out)) {
 		obj_unref(merged);
 		return -E_CONFLICT;
 	}

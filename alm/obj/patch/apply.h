@@ -15,6 +15,13 @@
 #define APPLY_KUBECTL      "kubectl"
 #define APPLY_LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 
+/* Of a built-in kind whose versions have other fields: who owns a field of another version loses it by what changes there. */
+struct apply_forms {
+	/* o, a whole object or nothing of one, in the version of a manager; NULL: as it is. Borrowed, as long as the call. */
+	const struct obj *(*read)(void *arg, const struct obj *o, const char *api_version);
+	void *arg;
+};
+
 struct apply_request {
 	const struct schema *schema;
 	const struct obj *live;   /* NULL: create */
@@ -26,6 +33,7 @@ struct apply_request {
 	bool keeps_meta; /* a built-in kind whose metadata is not written through its status */
 	const char *keeps_field; /* nor this of its metadata, "f:labels"; or NULL */
 	bool force;
+	const struct apply_forms *forms; /* NULL: all versions have the same fields */
 	int64_t now_ns;
 	size_t bytes_max; /* of the text of managedFields; 0: no limit */
 };
@@ -60,6 +68,7 @@ struct update_request {
 	struct obj *after;        /* under construction: its metadata.managedFields is set */
 	const char *manager, *api_version, *subresource;
 	bool has_status; /* as above */
+	const struct apply_forms *forms;
 	int64_t now_ns;
 	size_t bytes_max; /* as above */
 };

@@ -80,6 +80,13 @@ static void test_differs__small_things(void **state)
 	replay("tests/golden/kube-api/small.jsonl", 35, NULL);
 }
 
+/* What is null or empty, or set for one version of several. */
+static void test_differs__what_is_null_or_empty(void **state)
+{
+	(void)state;
+	replay("tests/golden/kube-api/odd.jsonl", 200, NULL);
+}
+
 /* And what commands of kubectl showed (tests/fuzz/diff_kubectl.py). */
 static void test_differs__what_kubectl_showed(void **state)
 {
@@ -110,6 +117,50 @@ static void test_differs__who_asks_for_a_certificate(void **state)
 	assert_string_equal(is, was);
 }
 
+/* What is empty where nothing may stand comes before that a Pod may not change, which a real server says with a diff of its structs. */
+static void test_differs__empty_rules_of_a_later_container(void **state)
+{
+	static const char pods[] = "/api/v1/namespaces/default/pods";
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	struct answer a = apifake_do(f, "POST", pods,
+				     "{\"metadata\":{\"name\":\"a\"},\"spec\":{\"containers\":[{"
+				     "\"name\":\"a\",\"image\":\"i\"}]}}");
+	assert_int_equal(a.status, 201);
+	a = apifake_do_type(f, "PATCH", "/api/v1/namespaces/default/pods/a",
+			    "application/merge-patch+json",
+			    "{\"spec\":{\"ephemeralContainers\":[{\"name\":\"b\",\"image\":\"i\","
+			    "\"restartPolicyRules\":[]}]}}");
+	assert_int_equal(a.status, 422);
+	const struct obj *causes = obj_path(a.json, "details.causes");
+	assert_int_equal(obj_len(causes), 2);
+	assert_string_equal(obj_str(obj_at(causes, 0), "field"),
+			    "spec.ephemeralContainers[0].restartPolicyRules");
+	assert_string_equal(obj_str(obj_at(causes, 1), "field"), "spec");
+}
+
+/* As a real 1.36 tells them: of each such container in turn, and in the order of its fields. */
+static void test_differs__empty_fields_of_later_containers(void **state)
+{
+	static const char *const fields[] = {"[0].resizePolicy", "[0].startupProbe", "[1].image",
+					     "spec.ephemeralContainers"};
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	struct answer a = apifake_do(
+		f, "POST", "/api/v1/namespaces/default/podtemplates",
+		"{\"metadata\":{\"name\":\"a\"},\"template\":{\"spec\":{\"containers\":[{\"name\":"
+		"\"a\","
+		"\"image\":\"i\"}],\"ephemeralContainers\":[{\"name\":\"b\",\"image\":\"i\","
+		"\"startupProbe\":{\"exec\":{\"command\":[\"a\"]}},\"resizePolicy\":[]},{\"name\":"
+		"\"c\"}]"
+		"}}}");
+	assert_int_equal(a.status, 422);
+	const struct obj *causes = obj_path(a.json, "details.causes");
+	assert_int_equal(obj_len(causes), ARRAY_LEN(fields));
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+		assert_true(cstr_has_suffix(obj_str(obj_at(causes, i), "field"), fields[i]));
+}
+
 /* What a check looks at is as long as a body may be. */
 static void test_differs__a_long_text(void **state)
 {
@@ -130,6 +181,7 @@ int main(void)
 		cmocka_unit_test(test_differs__forms_of_a_definition),
 		cmocka_unit_test(test_differs__of_pods),
 		cmocka_unit_test(test_differs__small_things),
+		cmocka_unit_test(test_differs__what_is_null_or_empty),
 		cmocka_unit_test(test_differs__what_kubectl_showed),
 		cmocka_unit_test(test_differs__who_asks_for_a_certificate),
 		cmocka_unit_test(test_differs__answers_are_those_of_a_real_server),
@@ -137,6 +189,8 @@ int main(void)
 		cmocka_unit_test(test_differs__of_rich_workloads),
 		cmocka_unit_test(test_differs__of_other_kinds),
 		cmocka_unit_test(test_differs__what_is_aimed_at),
+		cmocka_unit_test(test_differs__empty_rules_of_a_later_container),
+		cmocka_unit_test(test_differs__empty_fields_of_later_containers),
 		cmocka_unit_test(test_differs__a_long_text),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
