@@ -171,6 +171,8 @@ static const struct field_row field_rows[] = {
 	{"", "replicationcontrollers", "status.replicas"},
 	{"apps", "replicasets", "status.replicas"},
 	{"batch", "jobs", "status.successful"},
+	{"certificates.k8s.io", "certificatesigningrequests", "spec.signerName"},
+	{"resource.k8s.io", "resourceslices", "spec.nodeName spec.driver"},
 };
 
 static bool in_words(const char *words, struct str w)
