@@ -49,6 +49,27 @@ static void tell_of_app(const struct mutation *m)
 			     m->name);
 }
 
+/* Dependents of these stayed before there was a collector, and do where nothing is said of them (the
+ * strategies' DefaultGarbageCollectionPolicy); kubectl says it. */
+static bool leaves_dependents(const struct mutation *m)
+{
+	const struct kind *k = m->kind;
+	return (!*k->group && cstr_eq(k->kind, "ReplicationController")) ||
+	       (cstr_eq(k->group, "batch") && cstr_eq(k->kind, "Job"));
+}
+
+/* Where a finalizer says what becomes of them, it counts. */
+static void leave_dependents(struct mutation *m)
+{
+	if (!meta_has_finalizer(m->after, "orphan") &&
+	    !meta_has_finalizer(m->after, "foregroundDeletion"))
+		meta_add_finalizer(m->after, "orphan");
+	if (*m->kind->group)
+		request_warn(m->r, "child pods are preserved by default when jobs are deleted; set "
+				   "propagationPolicy=Background to remove them or set "
+				   "propagationPolicy=Orphan to suppress this warning");
+}
+
 int deletion_run(struct mutation *m, const struct delete_options *opt, struct error *err)
 {
 	m->opt.dry_run = opt->dry_run;
@@ -64,6 +85,8 @@ int deletion_run(struct mutation *m, const struct delete_options *opt, struct er
 		meta_remove_finalizer(m->after, "orphan");
 		meta_remove_finalizer(m->after, "foregroundDeletion");
 	}
+	if (opt->propagation == PROPAGATE_DEFAULT && leaves_dependents(m))
+		leave_dependents(m);
 	if (opt->propagation == PROPAGATE_ORPHAN)
 		meta_add_finalizer(m->after, "orphan");
 	if (opt->propagation == PROPAGATE_FOREGROUND)

@@ -171,6 +171,8 @@ static const struct field_row field_rows[] = {
 	{"", "replicationcontrollers", "status.replicas"},
 	{"apps", "replicasets", "status.replicas"},
 	{"batch", "jobs", "status.successful"},
+	{"certificates.k8s.io", "certificatesigningrequests", "spec.signerName"},
+	{"resource.k8s.io", "resourceslices", "spec.nodeName spec.driver"},
 };
 
 static bool in_words(const char *words, struct str w)
@@ -284,6 +286,10 @@ static int field_refused(const struct kind *k, struct str field, struct error *e
 	if (cstr_eq(k->group, "batch") && cstr_eq(k->kind, "Job"))
 		return error_set(err, E_BADREQUEST, "field label \"%.*s\" not supported for Job",
 				 STR_ARG(field));
+	if (cstr_eq(k->group, "resource.k8s.io") && cstr_eq(k->kind, "ResourceSlice"))
+		return error_set(err, E_BADREQUEST,
+				 "field label not supported for %s/%s, Kind=ResourceSlice: %.*s",
+				 k->group, k->version, STR_ARG(field));
 	if (!(k->flags & KIND_CUSTOM) && !k->selectable && !fields_of(k))
 		return error_set(err, E_BADREQUEST,
 				 "\"%.*s\" is not a known field selector: only \"metadata.name\", "

@@ -216,6 +216,7 @@ static int conflict_answer(struct request *r, const struct apply_conflicts *c, s
 	return rc;
 }
 
+<<<<<<< HEAD
 /* What Go says of JSON that is no object. */
 static const char *go_name(const struct obj *o)
 {
@@ -239,6 +240,9 @@ static const char *go_name(const struct obj *o)
 /* The first document of the body, as the real server reads it; keys that stand there twice go to ret_twice. */
 static int parse_config(struct mutation *m, struct obj **ret, const char **ret_twice,
 			struct error *err)
+=======
+int patching_config(struct mutation *m, struct obj **ret, struct error *err)
+>>>>>>> h3
 {
 	struct request *r = m->r;
 	struct error inner = ERROR_INIT;
@@ -354,14 +358,59 @@ static const char *kept_field(const struct mutation *m)
 							     : NULL;
 }
 
+static int merge_config(struct mutation *m, const struct apply_request *q,
+			const char *update_version, struct error *err)
+{
+	struct request *r = m->r;
+	struct obj *merged = NULL;
+	struct apply_conflicts conflicts = {.arena = r->arena};
+	struct error inner = ERROR_INIT;
+	if (apply_merge(q, &conflicts, &merged, &inner) < 0) {
+		if (inner.code != E_CONFLICT)
+			return fail_code(r, inner.code, err, "%s", inner.msg);
+		for (size_t i = 0; update_version && i < conflicts.n; i++)
+			conflicts.items[i].api_version = update_version;
+		return conflict_answer(r, &conflicts, err);
+	}
+	m->after = obj_keep(r->arena, merged);
+	m->keep_managers = true;
+	m->verb = "apply";
+	return 0;
+}
+
+int patching_scale(struct mutation *m, struct obj *config, struct error *err)
+{
+	const char *api_version = kind_api_version(m->kind, m->r->arena);
+	struct apply_request q = {
+		.schema = apply_builtin_schema(api_version, m->kind->kind),
+		.live = m->before,
+		.config = config,
+		.manager = m->opt.manager,
+		.api_version = api_version,
+		.subresource = m->r->subresource,
+		.has_status = m->kind->flags & KIND_STATUS,
+		.force = m->opt.force,
+		.now_ns = request_now(m->r),
+		.bytes_max = STORE_VALUE_BYTES_MAX,
+	};
+	obj_set_str(config, "apiVersion", api_version);
+	obj_set_str(config, "kind", m->kind->kind);
+	return merge_config(m, &q, "autoscaling/v1", err);
+}
+
 int patching_server_side(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
+<<<<<<< HEAD
 	struct obj *config = NULL, *merged = NULL;
 	struct apply_conflicts conflicts = {.arena = r->arena};
 	struct error inner = ERROR_INIT;
 	const char *twice = NULL;
 	if (parse_config(m, &config, &twice, err) < 0 || modern_form(r, &config, err) < 0)
+=======
+	struct obj *config = NULL;
+	if (patching_config(m, &config, err) < 0 || modern_form(r, &config, err) < 0)
+>>>>>>> h3
 		return -err->code;
 	modern_join(r, m->before, config);
 	const struct schema *schema = m->kind->schema;
@@ -398,14 +447,14 @@ int patching_server_side(struct mutation *m, struct error *err)
 	obj_del_path(config, "metadata.resourceVersion");
 	if (m->kind->flags & KIND_CUSTOM)
 		object_meta_tidy(config);
-	if (apply_merge(&q, &conflicts, &merged, &inner) < 0) {
-		if (inner.code == E_CONFLICT)
-			return conflict_answer(r, &conflicts, err);
-		return fail_code(r, inner.code, err, "%s", inner.msg);
-	}
-	m->after = obj_keep(r->arena, merged);
+	if (merge_config(m, &q, NULL, err) < 0)
+		return -err->code;
 	update_last_applied(m, config);
+<<<<<<< HEAD
 	m->keep_managers = true;
 	m->verb = "apply";
 	return report_twice(m, twice, err);
+=======
+	return 0;
+>>>>>>> h3
 }

@@ -407,6 +407,8 @@ static int review(struct request *r, struct error *err)
 	bool of_token = *r->subresource;
 	if (!cstr_eq(r->verb, "create"))
 		return fail_method(r, r->verb, err);
+	if (r->accept.as == AS_TABLE) /* it has no rows: nothing is asked */
+		return fail_code(r, E_NOTACCEPTABLE, err, "%s", NEGOTIATE_TYPES_ONLY);
 	if ((of_token ? asked_action(r, &opt, &body, err) : asked(r, &body, err)) < 0)
 		return -err->code;
 	int rc = of_token ? hooks_check_body(r, body, "authentication.k8s.io", "v1", "TokenRequest",

@@ -70,6 +70,11 @@ static struct obj *schema_of(const struct kind *k)
 static void add_custom_schema(struct writer *w, const struct kind *k)
 {
 	CLEANUP(obj_unrefp) struct obj *openapi = schema_of(k);
+	if (cstr_eq(w->ref, OPENAPI_V2_REF) && (!openapi || openapi_is_open(openapi))) {
+		/* kubectl would take what is named for all there is */
+		strbuf_adds(w->b, "{\"type\":\"object\"");
+		return;
+	}
 	if (openapi)
 		openapi_custom_schema(openapi, w->ref);
 	strbuf_addc(w->b, '{');
@@ -254,6 +259,7 @@ static void add_path(struct writer *w, const struct kind *k, bool namespaced, bo
 	strbuf_addf(b, "\"/%s%s/%s/%s%s%s%s%s\":{", k->group[0] ? "apis/" : "api", k->group,
 		    k->version, namespaced ? "namespaces/{namespace}/" : "", k->plural,
 		    one ? "/{name}" : "", sub[0] ? "/" : "", sub);
+	bool first = true;
 	for (size_t i = 0; i < ARRAY_LEN(operations); i++) {
 		const struct operation *o = &operations[i];
 		bool fits = o->one == one && k->verbs & o->verb;
@@ -263,17 +269,20 @@ static void add_path(struct writer *w, const struct kind *k, bool namespaced, bo
 			fits = false;
 		if (!fits)
 			continue;
+		if (!first)
+			strbuf_addc(b, ',');
+		first = false;
 		add_operation(w, k, o, namespaced, sub);
-		strbuf_addc(b, ',');
 	}
-	strbuf_adds(b, "\"parameters\":[");
+	if (one || namespaced) /* an empty list would be none once it was read and written */
+		strbuf_addf(b, "%s\"parameters\":[", first ? "" : ",");
 	if (one)
 		add_parameter(b, STR("name"), "path");
 	if (one && namespaced)
 		strbuf_addc(b, ',');
 	if (namespaced)
 		add_parameter(b, STR("namespace"), "path");
-	strbuf_adds(b, "]}");
+	strbuf_adds(b, one || namespaced ? "]}" : "}");
 }
 
 static void add_paths(struct writer *w, const struct kind *k)

@@ -37,6 +37,8 @@ void openapi_v2_definitions(struct kinds *k, struct strbuf *b);
 /* Makes of a schema of a CRD, changed in place, what the documents say: an embedded resource has the fields of every object;
  * swagger has no defaults and no logic, what may be null has no type there, and what keeps unknown fields lists none. */
 void openapi_custom_schema(struct obj *schema, const char *ref);
+/* It keeps unknown fields: of a whole kind swagger then says that it is an object, and no more. */
+bool openapi_is_open(const struct obj *schema);
 /* apiVersion, kind and metadata, ObjectMeta or ListMeta, as members. */
 void openapi_own_properties(const char *ref, const char *meta, struct strbuf *b);
 bool openapi_is_common(const char *name);

@@ -38,12 +38,17 @@ static void embed(struct obj *schema, const char *ref)
 	obj_set(schema, "required", all);
 }
 
+bool openapi_is_open(const struct obj *schema)
+{
+	return obj_is_true(obj_get(schema, OPEN));
+}
+
 /* NOLINTBEGIN(misc-no-recursion): as deep as JSON is read */
 void openapi_custom_schema(struct obj *schema, const char *ref)
 {
 	bool swagger = cstr_eq(ref, OPENAPI_V2_REF);
 	static const char *const inner[] = {"items", "additionalProperties"};
-	bool open = obj_is_true(obj_get(schema, OPEN));
+	bool open = openapi_is_open(schema);
 	if (swagger)
 		reduce(schema, open || obj_flag(schema, "nullable", false));
 	for (size_t i = 0; i < ARRAY_LEN(inner); i++) {

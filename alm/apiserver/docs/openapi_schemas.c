@@ -27,7 +27,7 @@ static const struct property object_meta[] = {
 	{"uid", STR_TYPE, "Unique in time and space; set by the server.", NULL},
 	{"resourceVersion", STR_TYPE, "The revision of the last write; opaque to clients.", NULL},
 	{"generation", INT_TYPE, "Counts changes of the desired state.", NULL},
-	{"creationTimestamp", NULL, "When the object was created.", META "Time"},
+	{"creationTimestamp", NULL, "CreationTimestamp is a timestamp: when the object was created.", META "Time"},
 	{"deletionTimestamp", NULL, "When deletion was asked for.", META "Time"},
 	{"deletionGracePeriodSeconds", INT_TYPE, "Seconds the object has to end itself.", NULL},
 	{"labels", MAP_TYPE, "Keys and values that selectors match.", NULL},
@@ -102,7 +102,7 @@ static const struct {
 	const struct property *properties; /* NULL: type says it all */
 	const char *type;
 } common[] = {
-	{META "ObjectMeta", "What every stored object carries.", object_meta, NULL},
+	{META "ObjectMeta", "Standard object's metadata: what every stored object carries.", object_meta, NULL},
 	{META "OwnerReference", "An owner of the object.", owner_reference, NULL},
 	{META "ManagedFieldsEntry", "The fields one manager owns.", managed_fields, NULL},
 	{META "FieldsV1", "A set of fields as a trie of JSON keys.", NULL, "\"type\":\"object\""},
@@ -184,13 +184,13 @@ void openapi_builtin_properties(const struct kind *k, struct strbuf *b)
 void openapi_own_properties(const char *ref, const char *meta, struct strbuf *b)
 {
 	bool v2 = cstr_eq(ref, OPENAPI_V2_REF);
-	strbuf_addf(
-		b,
-		"\"apiVersion\":{\"description\":\"The version of the schema of this "
-		"object.\"," STR_TYPE
-		"},\"kind\":{\"description\":\"The kind of this object, in CamelCase.\"," STR_TYPE
-		"},\"metadata\":{\"description\":\"Standard %s metadata.\",%s"
-		"\"$ref\":\"%s" META "%s\"%s}",
-		cstr_eq(meta, "ListMeta") ? "list" : "object's", v2 ? "" : "\"allOf\":[{", ref,
-		meta, v2 ? "" : "}]");
+	strbuf_adds(b, "\"apiVersion\":{\"description\":\"APIVersion defines the version of the "
+		       "schema of this object.\"," STR_TYPE "},");
+	strbuf_adds(b, "\"kind\":{\"description\":\"Kind is what this object is, in "
+		       "CamelCase.\"," STR_TYPE "},");
+	strbuf_addf(b,
+		    "\"metadata\":{\"description\":\"Standard %s metadata.\",%s\"$ref\":\"%s" META
+		    "%s\"%s}",
+		    cstr_eq(meta, "ListMeta") ? "list" : "object's", v2 ? "" : "\"allOf\":[{", ref,
+		    meta, v2 ? "" : "}]");
 }

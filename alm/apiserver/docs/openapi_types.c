@@ -44,8 +44,8 @@ static const struct { const char *type, *name, *schema; } shapes[] = {
 
 /* What stands in many kinds; the rest has names that tell. */
 static const struct { const char *field, *description; } descriptions[] = {
-	{"apiVersion", "The version of the schema of this object."},
-	{"kind", "The kind of this object, in CamelCase."},
+	{"apiVersion", "APIVersion defines the version of the schema of this object."},
+	{"kind", "Kind is what this object is, in CamelCase."},
 	{"metadata", "Standard object's metadata."},
 	{"spec", "The desired state."},
 	{"status", "The observed state, written by controllers."},
@@ -244,14 +244,19 @@ static void add_required(const struct api_type *t, struct strbuf *b)
 void openapi_type_members(const struct api_type *t, const char *ref, struct strbuf *b)
 {
 	bool v2 = is_v2(ref);
-	strbuf_adds(b, "\"type\":\"object\",\"properties\":{");
+	strbuf_adds(b, "\"type\":\"object\"");
+	size_t before = b->len;
+	strbuf_adds(b, ",\"properties\":{");
 	if (is_kind(t))
 		strbuf_addf(b,
 			    "\"apiVersion\":{\"description\":\"%s\",\"type\":\"string\"},"
 			    "\"kind\":{\"description\":\"%s\",\"type\":\"string\"}",
 			    description_of("apiVersion"), description_of("kind"));
 	add_properties(t, ref, v2, b);
-	strbuf_addc(b, '}');
+	if (b->buf[b->len - 1] == '{')
+		strbuf_truncate(b, before);
+	else
+		strbuf_addc(b, '}');
 	size_t at = b->len;
 	strbuf_adds(b, ",\"required\":[");
 	add_required(t, b);

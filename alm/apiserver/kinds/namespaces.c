@@ -9,6 +9,8 @@
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
+#define ROOT_CA "kube-root-ca.crt"
+
 static const struct engine controller = {"system:serviceaccount:kube-system:namespace-controller",
 					 "kube-controller-manager"};
 
@@ -47,22 +49,41 @@ static void ensure_kubernetes(struct namespaces *n)
 	engine_ensure(n->server, o, &err);
 }
 
+static void edit_ca(void *arg, struct obj *o)
+{
+	const struct namespaces *n = arg;
+	const char *pem = n->server->config.ca_pem;
+	struct obj *data = obj_map();
+	obj_set_str(data, "ca.crt", pem ? pem : "");
+	obj_set(o, "data", data);
+	meta_set_annotation(o, "kubernetes.io/description",
+			    "Contains a CA bundle that can be used to verify the kube-apiserver "
+			    "when using internal endpoints such as the internal service IP or "
+			    "kubernetes.default.svc.");
+}
+
+/* Whoever changes it: Pods trust what it says, and a server may have got another CA. */
+static void ensure_ca(struct namespaces *n, const char *name)
+{
+	struct error err = ERROR_INIT;
+	struct head *h = store_find(n->server->store, "", "configmaps", name, ROOT_CA);
+	if (h) {
+		engine_update(n->server, &controller, h, "", edit_ca, n, &err);
+		return;
+	}
+	struct obj *ca = meta_skeleton("v1", "ConfigMap", name, ROOT_CA);
+	obj_set_path(ca, "metadata.annotations", obj_map());
+	edit_ca(n, ca);
+	engine_ensure(n->server, ca, &err);
+}
+
 /* A living namespace has a ServiceAccount and the CA of the server. */
 static void ensure(struct namespaces *n, const char *name)
 {
 	struct error err = ERROR_INIT;
 	struct obj *account = meta_skeleton("v1", "ServiceAccount", name, "default");
-	struct obj *ca = meta_skeleton("v1", "ConfigMap", name, "kube-root-ca.crt");
-	const char *pem = n->server->config.ca_pem;
-	obj_set_path(ca, "metadata.annotations", obj_map());
-	meta_set_annotation(ca, "kubernetes.io/description",
-			    "Contains a CA bundle that can be used to verify the kube-apiserver "
-			    "when using internal endpoints such as the internal service IP or "
-			    "kubernetes.default.svc.");
-	obj_set(ca, "data", obj_map());
-	obj_set_str(obj_get_mut(ca, "data"), "ca.crt", pem ? pem : "");
 	engine_ensure(n->server, account, &err);
-	engine_ensure(n->server, ca, &err);
+	ensure_ca(n, name);
 	if (cstr_eq(name, "default"))
 		ensure_kubernetes(n);
 }
@@ -197,13 +218,18 @@ static void run(void *arg)
 		loop_post(n->server->loop, &n->task);
 }
 
+static bool is_ca(const struct change *c)
+{
+	return *c->resource->group == '\0' && cstr_eq(c->resource->plural, "configmaps") &&
+	       cstr_eq(c->name, ROOT_CA);
+}
+
 static bool is_default_content(const struct change *c)
 {
-	return *c->resource->group == '\0' &&
-	       ((cstr_eq(c->resource->plural, "serviceaccounts") && cstr_eq(c->name, "default")) ||
-		(cstr_eq(c->resource->plural, "services") && cstr_eq(c->name, "kubernetes")) ||
-		(cstr_eq(c->resource->plural, "configmaps") &&
-		 cstr_eq(c->name, "kube-root-ca.crt")));
+	return is_ca(c) ||
+	       (*c->resource->group == '\0' &&
+		((cstr_eq(c->resource->plural, "serviceaccounts") && cstr_eq(c->name, "default")) ||
+		 (cstr_eq(c->resource->plural, "services") && cstr_eq(c->name, "kubernetes"))));
 }
 
 static void changed(void *arg, const struct change *c)
@@ -214,7 +240,7 @@ static void changed(void *arg, const struct change *c)
 		look_at(n, c->name);
 		return;
 	}
-	if (!*c->ns || !c->deleted)
+	if (!*c->ns || (!c->deleted && !is_ca(c)))
 		return;
 	struct head *h = namespace_of(n, c->ns);
 	if (h && (is_default_content(c) || meta_is_deleting(head_obj_hot(h))))

@@ -27,8 +27,6 @@ static int read_scale(struct request *r, struct mutation *m, struct obj **ret, s
 	struct obj *doc = NULL;
 	if (patching_type(r, &type, err) < 0 || scale_of(r, m->before, &doc, err) < 0)
 		return -err->code;
-	if (type == PATCH_APPLY)
-		return fail_code(r, E_UNSUPPORTED, err, "apply patches of scale are not supported");
 	return patching_apply(m, type, doc, ret, err);
 }
 
@@ -74,31 +72,10 @@ static void answer_scale(struct request *r, const struct obj *scale)
 	request_reply_json(r, 200, strbuf_str(&b));
 }
 
-static int scale_write(struct request *r, struct mutation *m, struct error *err)
+/* What is stored, and the answer. */
+static int scale_store(struct request *r, struct mutation *m, struct error *err)
 {
-	struct obj *scale = NULL, *out = NULL;
-	bool put = cstr_eq(r->verb, "update");
-	if (options_write(r, put ? "UpdateOptions" : "PatchOptions", !put, false, &m->opt, err) <
-		    0 ||
-	    read_scale(r, m, &scale, err) < 0)
-		return -err->code;
-	struct obj *before = NULL;
-	bool none = scale_of(r, m->before, &before, err) == 0 && !obj_path(before, "spec.replicas");
-	int64_t want = put || none ? 0 : -1; /* of a patch: it took replicas away */
-	if (read_replicas(r, scale, &want, err) < 0)
-		return -err->code;
-	const char *rv = obj_str(scale, "metadata.resourceVersion");
-	if (want < 0)
-		return fail_invalid_one(
-			r, "autoscaling", "Scale", r->name, FIELD_INVALID, "spec.replicas", err,
-			"Invalid value: %lld: must be greater than or equal to 0", (long long)want);
-	if (rv && *rv && !cstr_eq(rv, meta_resource_version(m->before)))
-		return fail_modified(r, r->name, err);
-	m->after = obj_keep(r->arena, obj_copy(m->before));
-	if (scale_put(r, m->after, want, err) < 0)
-		return -err->code;
-	/* Of a custom resource replicas keep their owners (golden G77, G91). */
-	m->keep_managers = r->kind->flags & KIND_CUSTOM;
+	struct obj *out = NULL;
 	if (mutation_update(m, err) < 0)
 		return -err->code;
 	/* in the version of the request, whatever is stored */
@@ -109,6 +86,138 @@ static int scale_write(struct request *r, struct mutation *m, struct error *err)
 		return -err->code;
 	answer_scale(r, out);
 	return 0;
+}
+
+static int below_zero(struct request *r, int64_t n, struct error *err)
+{
+	return fail_invalid_one(r, "autoscaling", "Scale", r->name, FIELD_INVALID, "spec.replicas",
+				err, "Invalid value: %lld: must be greater than or equal to 0",
+				(long long)n);
+}
+
+/* --- server-side apply --- */
+
+/* In the order of the schema of a Scale, which tells a field that it has not before a wrong type. */
+static int check_applied(struct request *r, const struct obj *scale, struct error *err)
+{
+	static const struct {
+		const char *path, *fields;
+	} known[] = {{"", " apiVersion kind metadata spec status "},
+		     {"spec", " replicas "},
+		     {"status", " replicas selector "}};
+	const char *name = obj_str(scale, "metadata.name"), *why = NULL;
+	const struct obj *n = obj_path(scale, "spec.replicas");
+	for (size_t i = 0; !why && i < ARRAY_LEN(known); i++) {
+		const char *at = known[i].path;
+		const struct obj *o = *at ? obj_get(scale, at) : scale;
+		if (obj_type(o) > OBJ_NULL && obj_type(o) != OBJ_MAP)
+			why = arena_fmt(r->arena, ".%s: expected map, got &{%s}", at,
+					obj_type_name(obj_type(o)));
+		OBJ_EACH (it, o)
+			if (!why && !strstr(known[i].fields, arena_fmt(r->arena, " %s ", it.key)))
+				why = arena_fmt(r->arena, ".%s%s%s: field not declared in schema",
+						at, *at ? "." : "", it.key);
+	}
+	if (!why && obj_type(n) > OBJ_NULL && !obj_is_number(n))
+		why = arena_fmt(r->arena, ".spec.replicas: expected numeric (int or float), got %s",
+				obj_type_name(obj_type(n)));
+	if (!why)
+		return 0;
+	int rc = fail_code(r, E_INTERNAL, err,
+			   "failed to create typed patch object (/%s; autoscaling/v1, Kind=Scale): "
+			   "%s",
+			   name ? name : "", why);
+	r->failure.no_reason = true;
+	return rc;
+}
+
+/* Another object than that of the URL, or another state of it. */
+static int check_meant(struct request *r, const struct mutation *m, const struct obj *scale,
+		       struct error *err)
+{
+	const char *name = meta_name(scale), *ns = meta_namespace(scale), *uid = meta_uid(scale),
+		   *rv = meta_resource_version(scale);
+	if (obj_type(obj_path(scale, "metadata.managedFields")) > OBJ_NULL)
+		return fail_code(r, E_BADREQUEST, err, "metadata.managedFields must be nil");
+	if (ns && *ns && !cstr_eq(ns, r->ns))
+		return fail_code(
+			r, E_BADREQUEST, err,
+			"the namespace of the provided object does not match the namespace "
+			"sent on the request");
+	if (name && *name && !cstr_eq(name, r->name))
+		return fail_code(r, E_BADREQUEST, err,
+				 "the name of the object (%s) does not match the name on the URL "
+				 "(%s)",
+				 name, r->name);
+	if (uid && *uid && !cstr_eq(uid, meta_uid(m->before)))
+		return fail_conflict(r, r->name, err,
+				     "Precondition failed: UID in precondition: %s, UID in object "
+				     "meta: %s",
+				     uid, meta_uid(m->before));
+	return rv && *rv && !cstr_eq(rv, meta_resource_version(m->before))
+		       ? fail_modified(r, r->name, err)
+		       : 0;
+}
+
+/* Replicas that are not stated change nothing, nor whose they are: seen of a real 1.36. */
+static int scale_apply(struct request *r, struct mutation *m, struct error *err)
+{
+	struct obj *scale = NULL, *config = obj_keep(r->arena, obj_map());
+	if (patching_config(m, &scale, err) < 0)
+		return -err->code;
+	const char *api = meta_api_version(scale), *kind = meta_kind(scale);
+	int64_t n = 0;
+	if (!cstr_eq(api ? api : "", "autoscaling/v1") || !cstr_eq(kind ? kind : "", "Scale"))
+		return fail_code(r, E_BADREQUEST, err, "invalid object type: %s, Kind=%s",
+				 api ? api : "/", kind ? kind : "");
+	if (check_applied(r, scale, err) < 0 || check_meant(r, m, scale, err) < 0)
+		return -err->code;
+	if (!obj_has(obj_get(scale, "spec"), "replicas")) {
+		m->after = obj_keep(r->arena, obj_copy(m->before));
+		m->keep_managers = true;
+		return scale_store(r, m, err);
+	}
+	obj_as_i64(obj_path(scale, "spec.replicas"), &n);
+	n = (int32_t)n; /* as the real server reads it here */
+	if (scale_put(r, config, n, err) < 0 || patching_scale(m, config, err) < 0)
+		return -err->code;
+	return n < 0 ? below_zero(r, n, err) : scale_store(r, m, err);
+}
+
+static int scale_write(struct request *r, struct mutation *m, struct error *err)
+{
+	struct obj *scale = NULL;
+	bool put = cstr_eq(r->verb, "update");
+	enum patch_type type = PATCH_MERGE;
+	if (!put && patching_type(r, &type, err) < 0)
+		return -err->code;
+	bool apply = type == PATCH_APPLY;
+	if (options_write(r, put ? "UpdateOptions" : "PatchOptions", !put, apply, &m->opt, err) < 0)
+		return -err->code;
+	if (apply && r->kind->flags & KIND_CUSTOM) /* nor does the real one: it fails to convert */
+		return fail_code(r, E_UNSUPPORTED, err,
+				 "apply patches of the scale of a custom resource are not "
+				 "supported");
+	if (apply)
+		return scale_apply(r, m, err);
+	if (read_scale(r, m, &scale, err) < 0)
+		return -err->code;
+	struct obj *before = NULL;
+	bool none = scale_of(r, m->before, &before, err) == 0 && !obj_path(before, "spec.replicas");
+	int64_t want = put || none ? 0 : -1; /* of a patch: it took replicas away */
+	if (read_replicas(r, scale, &want, err) < 0)
+		return -err->code;
+	const char *rv = obj_str(scale, "metadata.resourceVersion");
+	if (want < 0)
+		return below_zero(r, want, err);
+	if (rv && *rv && !cstr_eq(rv, meta_resource_version(m->before)))
+		return fail_modified(r, r->name, err);
+	m->after = obj_keep(r->arena, obj_copy(m->before));
+	if (scale_put(r, m->after, want, err) < 0)
+		return -err->code;
+	/* Of a custom resource replicas keep their owners (golden G77, G91). */
+	m->keep_managers = r->kind->flags & KIND_CUSTOM;
+	return scale_store(r, m, err);
 }
 
 int scale_handle(struct request *r, struct error *err)

@@ -186,6 +186,34 @@ static bool blocks(struct head *h, const char *uid)
 	return false;
 }
 
+/* Does something wait for h that h, in turn, waits for? As the real collector asks: is a dependent of
+ * it being deleted in the foreground? */
+static bool closes_circle(struct gc *g, const struct head *h)
+{
+	size_t n;
+	void *const *list = store_dependents(g->server->store, h->uid, &n);
+	for (size_t i = 0; i < n && i < ENGINE_BATCH; i++)
+		if (has_finalizer(list[i], "foregroundDeletion"))
+			return true;
+	return false;
+}
+
+static void edit_unblock(void *arg, struct obj *o)
+{
+	(void)arg;
+	struct obj *list = obj_get_mut(obj_get_mut(o, "metadata"), "ownerReferences");
+	for (size_t i = 0; i < obj_len(list); i++)
+		if (obj_flag(obj_at(list, i), "blockOwnerDeletion", false))
+			obj_set_bool(obj_at_mut(list, i), "blockOwnerDeletion", false);
+}
+
+/* No owner waits for h any more: each would wait for the other for ever. */
+static void unblock(struct gc *g, struct head *h)
+{
+	struct error err = ERROR_INIT;
+	engine_update(g->server, &collector, h, "", edit_unblock, NULL, &err);
+}
+
 /* The dependents of uid may change while they are handled: names are copied first. */
 struct name_list {
 	struct {
@@ -224,9 +252,15 @@ static void foreground(struct gc *g, struct head *owner, const struct name_list 
 			drop_owner(g, h, uid);
 			continue;
 		}
-		bool blocking = blocks(h, uid);
 		CLEANUP(arena_freep) struct arena *a = arena_new(STORE_VALUE_BYTES_MAX * 4);
-		if (!meta_is_deleting(head_obj(h, a)))
+		bool deleting = meta_is_deleting(head_obj(h, a));
+		if (!deleting && closes_circle(g, h))
+			unblock(g, h);
+		h = resource_find(l->items[i].resource, l->items[i].ns, l->items[i].name);
+		if (!h)
+			continue;
+		bool blocking = blocks(h, uid);
+		if (!deleting)
 			engine_delete(g->server, &collector, h, PROPAGATE_FOREGROUND, &err);
 		/* Still there: held by a finalizer, its own dependents among them. */
 		waiting = waiting || (blocking && resource_find(l->items[i].resource,

@@ -12,7 +12,6 @@
 
 #define ALTERNATIVES_MAX 32
 #define SHOWN_BYTES_MAX  30
-#define MEDIA_TYPES      "application/json, application/yaml, application/vnd.kubernetes.protobuf"
 
 struct media {
 	struct str type;
@@ -91,8 +90,7 @@ int negotiate_accept(const char *header, bool is_watch, struct accept *ret, stru
 		if (served(&m, is_watch, ret))
 			return 0;
 	}
-	return error_set(err, E_NOTACCEPTABLE,
-			 "only the following media types are accepted: " MEDIA_TYPES);
+	return error_set(err, E_NOTACCEPTABLE, "%s", NEGOTIATE_TYPES_ONLY);
 }
 
 static void add_duplicate(struct body *b, const char *text)
@@ -215,5 +213,5 @@ int negotiate_body(const struct kind *kind, const char *content_type, struct str
 	}
 	return error_set(err, E_MEDIATYPE,
 			 "the body of the request was in an unknown format - accepted media types "
-			 "include: " MEDIA_TYPES);
+			 "include: " NEGOTIATE_TYPES);
 }

@@ -4,6 +4,9 @@
 
 #include "alm/apiserver/request.h"
 
+#define NEGOTIATE_TYPES      "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+#define NEGOTIATE_TYPES_ONLY "only the following media types are accepted: " NEGOTIATE_TYPES
+
 /* The first alternative that is served; NULL or empty header is JSON. is_watch: no YAML.
  * E_NOTACCEPTABLE with Kubernetes' text (golden G97, G98). */
 int negotiate_accept(const char *header, bool is_watch, struct accept *ret, struct error *err);

@@ -209,6 +209,21 @@ static void test_list__yaml_of_a_long_list_is_refused(void **state)
 	assert_int_equal(apifake_do(f, "GET", CMS "/b0", NULL).status, 200);
 }
 
+/* Nothing that is asked has rows; metadata it has. */
+static void test_list__what_is_asked_is_no_table(void **state)
+{
+	static const char *const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+	static const char *const body = "{\"spec\":{\"nonResourceAttributes\":{\"path\":\"/\","
+					"\"verb\":\"get\"}}}";
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *g = apifake_new(NULL);
+	apifake_header(g, "Accept", "application/json;as=Table;v=v1;g=meta.k8s.io");
+	struct answer a = apifake_do(g, "POST", path, body);
+	assert_int_equal(a.status, 406);
+	assert_string_equal(obj_str(a.json, "reason"), "NotAcceptable");
+	assert_int_equal(apifake_do(g, "POST", path, body).status, 201);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +235,7 @@ int main(void)
 		cmocka_unit_test(test_list__a_definition_that_changes_before_the_first_portion),
 		cmocka_unit_test(test_list__over_the_budget_is_429),
 		cmocka_unit_test(test_list__yaml_of_a_long_list_is_refused),
+		cmocka_unit_test(test_list__what_is_asked_is_no_table),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,72 +192,81 @@ static void test_options__a_second_deletion_may_ask_for_more(void **state)
 	assert_string_not_equal(obj_str(a.json, "metadata.resourceVersion"), first);
 }
 
+static const struct {
+	const char *list, *body;
+} selected_from[] = {
+	{"/api/v1" NS "pods", "{\"metadata\":{\"name\":\"p\"}," POD ",\"nodeName\":\"n\"}}"},
+	{"/api/v1" NS "pods", "{\"metadata\":{\"name\":\"q\"}," POD ",\"hostNetwork\":true}}"},
+	{"/api/v1/nodes", "{\"metadata\":{\"name\":\"n\"}}"},
+	{"/api/v1/nodes", "{\"metadata\":{\"name\":\"o\"},\"spec\":{\"unschedulable\":true}}"},
+	{"/apis/apps/v1" NS "replicasets", "{\"metadata\":{\"name\":\"s\"},\"spec\":{" SETS "}}"},
+	{"/apis/batch/v1" NS "jobs", "{\"metadata\":{\"name\":\"j\"},\"spec\":{\"template\":{" POD
+				     ",\"restartPolicy\":\"Never\"}}}}"},
+	{"/api/v1" NS "secrets", "{\"metadata\":{\"name\":\"x\"},\"type\":\"a/b\"}"},
+	{"/apis/certificates.k8s.io/v1/certificatesigningrequests",
+	 "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"request\":"
+	 "\"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0=\",\"signerName\":\"a.b/c\","
+	 "\"usages\":[\"client auth\"]}}"},
+	{"/apis/resource.k8s.io/v1/resourceslices",
+	 "{\"metadata\":{\"name\":\"r\"},\"spec\":{\"driver\":\"d.io\",\"nodeName\":\"n\","
+	 "\"pool\":{\"name\":\"p\",\"generation\":1,\"resourceSliceCount\":1},"
+	 "\"devices\":[{\"name\":\"v\"}]}}"},
+	{"/api/v1" NS "services",
+	 "{\"metadata\":{\"name\":\"v\"},\"spec\":{\"clusterIP\":\"None\",\"ports\":[{"
+	 "\"port\":80}]}}"},
+	{"/api/v1" NS "events",
+	 "{\"metadata\":{\"name\":\"e\"},\"involvedObject\":{\"kind\":\"Pod\","
+	 "\"namespace\":"
+	 "\"default\",\"name\":\"p\"},\"reason\":\"R\",\"type\":\"Normal\",\"source\":{"
+	 "\"component\":\"k\"}}"},
+};
+
+static const struct {
+	const char *list, *selector, *names;
+} selections[] = {
+	{"/api/v1" NS "pods", "spec.nodeName%3Dn", "p"},
+	{"/api/v1" NS "pods", "spec.host%3Dn", "p"},
+	{"/api/v1" NS "pods", "spec.nodeName!%3Dn", "q"},
+	{"/api/v1" NS "pods", "spec.hostNetwork%3Dtrue", "q"},
+	{"/api/v1" NS "pods", "spec.hostNetwork%3Dfalse", "p"},
+	{"/api/v1" NS "pods", "status.phase%3DPending", "p q"},
+	{"/api/v1" NS "pods", "spec.restartPolicy%3DNever", ""},
+	{"/api/v1/nodes", "spec.unschedulable%3Dfalse", "n"},
+	{"/api/v1/nodes", "spec.unschedulable%3Dtrue", "o"},
+	{"/apis/apps/v1" NS "replicasets", "status.replicas%3D0", "s"},
+	{"/apis/apps/v1" NS "replicasets", "status.replicas%3D1", ""},
+	{"/apis/batch/v1" NS "jobs", "status.successful%3D2", "j"},
+	{"/apis/batch/v1" NS "jobs", "status.successful%3D0", ""},
+	{"/api/v1" NS "secrets", "type%3Da/b", "x"},
+	{"/apis/certificates.k8s.io/v1/certificatesigningrequests", "spec.signerName%3Da.b/c", "c"},
+	{"/apis/certificates.k8s.io/v1/certificatesigningrequests", "spec.signerName!%3Da.b/c", ""},
+	{"/apis/resource.k8s.io/v1/resourceslices", "spec.nodeName%3Dn,spec.driver%3Dd.io", "r"},
+	{"/apis/resource.k8s.io/v1/resourceslices", "spec.driver%3De.io", ""},
+	{"/api/v1" NS "services", "spec.clusterIP%3DNone,spec.type%3DClusterIP", "v"},
+	{"/api/v1" NS "events", "involvedObject.name%3Dp,source%3Dk", "e"},
+	{"/api/v1" NS "events", "source%3Dl", ""},
+	{"/api/v1" NS "events", "reason%3DR,type!%3DNormal", ""},
+};
+
 /* Fields of built-in kinds that may be asked for, also where they are absent or stand elsewhere. */
 static void test_options__fields_are_selected(void **state)
 {
-	static const struct {
-		const char *list, *body;
-	} made[] = {
-		{"/api/v1" NS "pods",
-		 "{\"metadata\":{\"name\":\"p\"}," POD ",\"nodeName\":\"n\"}}"},
-		{"/api/v1" NS "pods",
-		 "{\"metadata\":{\"name\":\"q\"}," POD ",\"hostNetwork\":true}}"},
-		{"/api/v1/nodes", "{\"metadata\":{\"name\":\"n\"}}"},
-		{"/api/v1/nodes",
-		 "{\"metadata\":{\"name\":\"o\"},\"spec\":{\"unschedulable\":true}}"},
-		{"/apis/apps/v1" NS "replicasets",
-		 "{\"metadata\":{\"name\":\"s\"},\"spec\":{" SETS "}}"},
-		{"/apis/batch/v1" NS "jobs",
-		 "{\"metadata\":{\"name\":\"j\"},\"spec\":{\"template\":{" POD
-		 ",\"restartPolicy\":\"Never\"}}}}"},
-		{"/api/v1" NS "secrets", "{\"metadata\":{\"name\":\"x\"},\"type\":\"a/b\"}"},
-		{"/api/v1" NS "services",
-		 "{\"metadata\":{\"name\":\"v\"},\"spec\":{\"clusterIP\":\"None\",\"ports\":[{"
-		 "\"port\":80}]}}"},
-		{"/api/v1" NS "events",
-		 "{\"metadata\":{\"name\":\"e\"},\"involvedObject\":{\"kind\":\"Pod\","
-		 "\"namespace\":"
-		 "\"default\",\"name\":\"p\"},\"reason\":\"R\",\"type\":\"Normal\",\"source\":{"
-		 "\"component\":\"k\"}}"},
-	};
-	static const struct {
-		const char *list, *selector, *names;
-	} rows[] = {
-		{"/api/v1" NS "pods", "spec.nodeName%3Dn", "p"},
-		{"/api/v1" NS "pods", "spec.host%3Dn", "p"},
-		{"/api/v1" NS "pods", "spec.nodeName!%3Dn", "q"},
-		{"/api/v1" NS "pods", "spec.hostNetwork%3Dtrue", "q"},
-		{"/api/v1" NS "pods", "spec.hostNetwork%3Dfalse", "p"},
-		{"/api/v1" NS "pods", "status.phase%3DPending", "p q"},
-		{"/api/v1" NS "pods", "spec.restartPolicy%3DNever", ""},
-		{"/api/v1/nodes", "spec.unschedulable%3Dfalse", "n"},
-		{"/api/v1/nodes", "spec.unschedulable%3Dtrue", "o"},
-		{"/apis/apps/v1" NS "replicasets", "status.replicas%3D0", "s"},
-		{"/apis/apps/v1" NS "replicasets", "status.replicas%3D1", ""},
-		{"/apis/batch/v1" NS "jobs", "status.successful%3D2", "j"},
-		{"/apis/batch/v1" NS "jobs", "status.successful%3D0", ""},
-		{"/api/v1" NS "secrets", "type%3Da/b", "x"},
-		{"/api/v1" NS "services", "spec.clusterIP%3DNone,spec.type%3DClusterIP", "v"},
-		{"/api/v1" NS "events", "involvedObject.name%3Dp,source%3Dk", "e"},
-		{"/api/v1" NS "events", "source%3Dl", ""},
-		{"/api/v1" NS "events", "reason%3DR,type!%3DNormal", ""},
-	};
 	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(made); i++)
-		apifake_expect(f, "POST", made[i].list, made[i].body, 201);
+	for (size_t i = 0; i < ARRAY_LEN(selected_from); i++)
+		apifake_expect(f, "POST", selected_from[i].list, selected_from[i].body, 201);
 	apifake_expect(f, "PATCH", "/apis/batch/v1" NS "jobs/j/status",
 		       "{\"status\":{\"succeeded\":2}}", 200);
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(selections); i++) {
 		struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 		char target[200];
-		(void)snprintf(target, sizeof(target), "%s?fieldSelector=%s", rows[i].list,
-			       rows[i].selector);
+		(void)snprintf(target, sizeof(target), "%s?fieldSelector=%s", selections[i].list,
+			       selections[i].selector);
 		struct answer a = apifake_expect(f, "GET", target, NULL, 200);
 		const struct obj *items = obj_get(a.json, "items");
 		for (size_t k = 0; k < obj_len(items); k++)
 			strbuf_addf(&b, "%s%s", k ? " " : "",
 				    obj_str(obj_at(items, k), "metadata.name"));
-		if (strcmp(b.buf, rows[i].names) != 0)
+		if (strcmp(b.buf, selections[i].names) != 0)
 			fail_msg("%s: %s", target, b.buf);
 		strbuf_release(&b);
 	}

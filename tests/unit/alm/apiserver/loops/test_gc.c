@@ -12,6 +12,17 @@
 #define CRDS  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 #define MANY  230 /* ENGINE_BATCH: 100 */
 #define MERGE "application/merge-patch+json"
+#define JOBS  "/apis/batch/v1/namespaces/default/jobs"
+#define JOB                                                                                   \
+	"{\"metadata\":{\"name\":\"o\"},\"spec\":{\"template\":{\"spec\":{\"restartPolicy\":" \
+	"\"Never\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}"
+#define JOB_REF "\"apiVersion\":\"batch/v1\",\"kind\":\"Job\""
+#define RCS     "/api/v1/namespaces/default/replicationcontrollers"
+#define RC                                                                                         \
+	"{\"metadata\":{\"name\":\"o\"},\"spec\":{\"replicas\":0,\"template\":{\"metadata\":{"     \
+	"\"labels\":{\"a\":\"b\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}" \
+	"}"
+#define RC_REF "\"apiVersion\":\"v1\",\"kind\":\"ReplicationController\""
 
 /* A ConfigMap; its uid is copied out. */
 static void make(struct apifake *f, const char *name, const char *owner_refs, char uid[37])
@@ -237,6 +248,87 @@ static void test_gc__namespace_takes_its_content_along(void **state)
 	assert_int_equal(status_of(f, "/api/v1/namespaces/n/configmaps/a"), 404);
 }
 
+/* Pods trust what it says. */
+static void test_gc__the_root_certificate_comes_back(void **state)
+{
+	static const struct {
+		const char *method, *body;
+	} rows[] = {
+		{"DELETE", NULL},
+		{"PUT",
+		 "{\"metadata\":{\"name\":\"kube-root-ca.crt\"},\"data\":{\"ca.crt\":\"x\"}}"},
+		{"PATCH", "{\"data\":{\"more\":\"x\"},\"metadata\":{\"annotations\":null}}"},
+	};
+	static const char *const ca = CMS "/kube-root-ca.crt";
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *type = rows[i].method[1] == 'A' ? MERGE : "application/json";
+		assert_int_equal(apifake_do_type(f, rows[i].method, ca, type, rows[i].body).status,
+				 200);
+		struct answer a = apifake_do(f, "GET", ca, NULL);
+		assert_int_equal(a.status, 200);
+		assert_string_equal(obj_as_string(obj_get(obj_get(a.json, "data"), "ca.crt")), "");
+		assert_int_equal(obj_len(obj_get(a.json, "data")), 1);
+		assert_int_equal(obj_len(obj_path(a.json, "metadata.annotations")), 1);
+	}
+}
+
+/* Each blocks its owner, the last of them the first: the collector of Kubernetes unblocks the one
+ * that closes the circle. */
+static void test_gc__a_circle_is_no_block(void **state)
+{
+	(void)state;
+	CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+	char uid[3][37];
+	make(f, "one", "", uid[0]);
+	make(f, "two", ref(a, "one", uid[0], true), uid[1]);
+	make(f, "three", ref(a, "two", uid[1], true), uid[2]);
+	const char *closed = arena_fmt(a, "{\"metadata\":{\"ownerReferences\":[%s]}}",
+				       ref(a, "three", uid[2], true));
+	assert_int_equal(apifake_do_type(f, "PATCH", CMS "/one", MERGE, closed).status, 200);
+	apifake_do(f, "DELETE", CMS "/one?propagationPolicy=Foreground", NULL);
+	assert_int_equal(status_of(f, CMS "/one"), 404);
+	assert_int_equal(status_of(f, CMS "/two"), 404);
+	assert_int_equal(status_of(f, CMS "/three"), 404);
+}
+
+/* Clients of old were told nothing of dependents, and those of these two kinds stayed. */
+static void test_gc__some_kinds_leave_dependents(void **state)
+{
+	static const struct {
+		const char *list, *body, *kind, *query;
+		int status; /* of the dependent, afterwards */
+		bool warns;
+	} rows[] = {
+		{JOBS, JOB, JOB_REF, "", 200, true},
+		{JOBS, JOB, JOB_REF, "?propagationPolicy=Background", 404, false},
+		{JOBS, JOB, JOB_REF, "?propagationPolicy=Orphan", 200, false},
+		{RCS, RC, RC_REF, "", 200, false},
+		{RCS, RC, RC_REF, "?orphanDependents=false", 404, false},
+	};
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		CLEANUP(apifake_freep) struct apifake *f = apifake_new(NULL);
+		CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
+		char uid[37];
+		struct answer owner = apifake_do(f, "POST", rows[i].list, rows[i].body);
+		assert_int_equal(owner.status, 201);
+		make(f, "dep",
+		     arena_fmt(a, "{%s,\"name\":\"o\",\"uid\":\"%s\"}", rows[i].kind,
+			       obj_str(owner.json, "metadata.uid")),
+		     uid);
+		struct answer gone = apifake_do(
+			f, "DELETE", arena_fmt(a, "%s/o%s", rows[i].list, rows[i].query), NULL);
+		assert_int_equal(gone.status, 200);
+		const char *said = http_header(gone.headers, "Warning");
+		assert_int_equal(said != NULL, rows[i].warns);
+		assert_int_equal(status_of(f, arena_fmt(a, "%s/o", rows[i].list)), 404);
+		assert_int_equal(status_of(f, CMS "/dep"), rows[i].status);
+	}
+}
+
 static void test_gc__events_live_an_hour(void **state)
 {
 	(void)state;
@@ -263,6 +355,9 @@ int main(void)
 		cmocka_unit_test(test_gc__foreground_waits_for_blockers),
 		cmocka_unit_test(test_gc__definitions_are_never_collected),
 		cmocka_unit_test(test_gc__namespace_takes_its_content_along),
+		cmocka_unit_test(test_gc__the_root_certificate_comes_back),
+		cmocka_unit_test(test_gc__a_circle_is_no_block),
+		cmocka_unit_test(test_gc__some_kinds_leave_dependents),
 		cmocka_unit_test(test_gc__events_live_an_hour),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
