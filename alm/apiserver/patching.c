@@ -216,7 +216,6 @@ static int conflict_answer(struct request *r, const struct apply_conflicts *c, s
 	return rc;
 }
 
-<<<<<<< HEAD
 /* What Go says of JSON that is no object. */
 static const char *go_name(const struct obj *o)
 {
@@ -237,12 +236,7 @@ static const char *go_name(const struct obj *o)
 	return "string";
 }
 
-/* The first document of the body, as the real server reads it; keys that stand there twice go to ret_twice. */
-static int parse_config(struct mutation *m, struct obj **ret, const char **ret_twice,
-			struct error *err)
-=======
-int patching_config(struct mutation *m, struct obj **ret, struct error *err)
->>>>>>> h3
+int patching_config(struct mutation *m, struct obj **ret, const char **ret_twice, struct error *err)
 {
 	struct request *r = m->r;
 	struct error inner = ERROR_INIT;
@@ -270,8 +264,7 @@ int patching_config(struct mutation *m, struct obj **ret, struct error *err)
 	return 0;
 }
 
-/* That is told when all else has gone well. */
-static int report_twice(struct mutation *m, const char *twice, struct error *err)
+int patching_report_twice(struct mutation *m, const char *twice, struct error *err)
 {
 	if (!twice || m->opt.validation == VALIDATE_IGNORE)
 		return 0;
@@ -401,16 +394,9 @@ int patching_scale(struct mutation *m, struct obj *config, struct error *err)
 int patching_server_side(struct mutation *m, struct error *err)
 {
 	struct request *r = m->r;
-<<<<<<< HEAD
-	struct obj *config = NULL, *merged = NULL;
-	struct apply_conflicts conflicts = {.arena = r->arena};
-	struct error inner = ERROR_INIT;
-	const char *twice = NULL;
-	if (parse_config(m, &config, &twice, err) < 0 || modern_form(r, &config, err) < 0)
-=======
 	struct obj *config = NULL;
-	if (patching_config(m, &config, err) < 0 || modern_form(r, &config, err) < 0)
->>>>>>> h3
+	const char *twice = NULL;
+	if (patching_config(m, &config, &twice, err) < 0 || modern_form(r, &config, err) < 0)
 		return -err->code;
 	modern_join(r, m->before, config);
 	const struct schema *schema = m->kind->schema;
@@ -450,11 +436,5 @@ int patching_server_side(struct mutation *m, struct error *err)
 	if (merge_config(m, &q, NULL, err) < 0)
 		return -err->code;
 	update_last_applied(m, config);
-<<<<<<< HEAD
-	m->keep_managers = true;
-	m->verb = "apply";
-	return report_twice(m, twice, err);
-=======
-	return 0;
->>>>>>> h3
+	return patching_report_twice(m, twice, err);
 }

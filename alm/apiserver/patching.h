@@ -14,8 +14,11 @@ int patching_apply(struct mutation *m, enum patch_type type, const struct obj *d
 		   struct obj **ret, struct error *err);
 /* Server-side apply: sets m->after and m->keep_managers; creates if there is no object. */
 int patching_server_side(struct mutation *m, struct error *err);
-/* The body of an apply, of the arena: a map, of whatever kind. */
-int patching_config(struct mutation *m, struct obj **ret, struct error *err);
+/* The body of an apply, of the arena: a map, of whatever kind; the first document, as the real server reads it. Keys that
+ * stand there twice are told by patching_report_twice(), when all else has gone well: E_BADREQUEST where that is asked for. */
+int patching_config(struct mutation *m, struct obj **ret, const char **ret_twice,
+		    struct error *err);
+int patching_report_twice(struct mutation *m, const char *twice, struct error *err);
 /* Apply through the scale of a built-in kind: config is what the Scale says of the object itself, and
  * is given its kind. Sets m->after as above; who updated is told of in the version of the Scale. */
 int patching_scale(struct mutation *m, struct obj *config, struct error *err);

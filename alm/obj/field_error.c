@@ -13,6 +13,8 @@ void field_errors_init(struct field_errors *e, struct arena *a)
 	e->n = 0;
 	e->bytes = 0;
 	e->omitted = 0;
+	e->hidden = 0;
+	e->whole = 0;
 }
 
 bool field_errors_full(const struct field_errors *e)

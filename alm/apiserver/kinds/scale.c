@@ -163,14 +163,16 @@ static int check_meant(struct request *r, const struct mutation *m, const struct
 static int scale_apply(struct request *r, struct mutation *m, struct error *err)
 {
 	struct obj *scale = NULL, *config = obj_keep(r->arena, obj_map());
-	if (patching_config(m, &scale, err) < 0)
+	const char *twice;
+	if (patching_config(m, &scale, &twice, err) < 0)
 		return -err->code;
 	const char *api = meta_api_version(scale), *kind = meta_kind(scale);
 	int64_t n = 0;
 	if (!cstr_eq(api ? api : "", "autoscaling/v1") || !cstr_eq(kind ? kind : "", "Scale"))
 		return fail_code(r, E_BADREQUEST, err, "invalid object type: %s, Kind=%s",
 				 api ? api : "/", kind ? kind : "");
-	if (check_applied(r, scale, err) < 0 || check_meant(r, m, scale, err) < 0)
+	if (check_applied(r, scale, err) < 0 || check_meant(r, m, scale, err) < 0 ||
+	    patching_report_twice(m, twice, err) < 0)
 		return -err->code;
 	if (!obj_has(obj_get(scale, "spec"), "replicas")) {
 		m->after = obj_keep(r->arena, obj_copy(m->before));
