@@ -231,41 +231,6 @@ static void test_simulate__a_pod_starts_again_with_another_image(void **state)
 	check_at(f, PODS "/up", "status.phase status.containerStatuses[0].image", "Running x:3");
 }
 
-/* A running container is given what it asks for, and nothing of it starts anew; by other nodes it is refused. */
-static void test_simulate__a_pod_is_resized_where_it_runs(void **state)
-{
-	static const char paths[] =
-		"status.containerStatuses[0].resources "
-		"status.containerStatuses[0].allocatedResources "
-		"status.containerStatuses[1].resources "
-		"status.containerStatuses[1].allocatedResources status.startTime";
-	static const char pod[] =
-		"{\"metadata\":{\"name\":\"p\"},\"spec\":{\"containers\":[{\"name\":\"c\","
-		"\"image\":"
-		"\"x:1\",\"resources\":{\"requests\":{\"cpu\":\"1\"},\"limits\":{\"cpu\":\"2\"}}},{"
-		"\"name\":\"d\",\"image\":\"x:1\"}]}}";
-	static const char more[] = "{\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{"
-				   "\"requests\":{\"cpu\":\"3\"},\"limits\":{\"cpu\":\"4\"}}}]}}";
-	struct apifake *f = *state;
-	put(f, "POST", PODS, pod);
-	CLEANUP(xfreep) char *since = values(get(f, PODS "/p"), "status.startTime");
-	char want[200];
-	(void)snprintf(
-		want, sizeof(want),
-		"{\"requests\":{\"cpu\":\"1\"},\"limits\":{\"cpu\":\"2\"}} {\"cpu\":\"1\"} {} - %s",
-		since);
-	check_at(f, PODS "/p", paths, want);
-	struct answer a = apifake_do_type(f, "PATCH", PODS "/p/resize",
-					  "application/strategic-merge-patch+json", more);
-	assert_int_equal(a.status, 200);
-	apifake_advance(f, NS_PER_S);
-	(void)snprintf(
-		want, sizeof(want),
-		"{\"requests\":{\"cpu\":\"3\"},\"limits\":{\"cpu\":\"4\"}} {\"cpu\":\"3\"} {} - %s",
-		since);
-	check_at(f, PODS "/p", paths, want);
-}
-
 /* --- Deployments --- */
 
 #define DEPLOYMENTS APPS "deployments"
@@ -714,7 +679,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_simulate__a_pod_says_what_a_kubelet_would),
 		T(test_simulate__a_pod_starts_again_with_another_image),
-		T(test_simulate__a_pod_is_resized_where_it_runs),
 		cmocka_unit_test(test_simulate__a_deployment_fails_on_request),
 		T(test_simulate__a_deployment_keeps_its_history),
 		T(test_simulate__at_rest_nothing_is_written),
