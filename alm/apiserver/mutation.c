@@ -189,14 +189,15 @@ static void move_last(struct field_errors *e, size_t n, size_t at)
 		field_errors_swap(e, at, n, e->n);
 }
 
-/* Of an update of a Job twice, as all of it. */
+/* Of an update of a Job twice, as all of it. spec: the beginning of the path of what was emptied. */
 static void refuse_in_pod(const struct mutation *m, struct str spec, const char *why,
 			  struct check_parts *parts, struct field_errors *e)
 {
+	const char *path = spec.ptr;
 	size_t n = e->n, first = parts->checked;
 	bool twice = m->before && cstr_eq(m->kind->plural, "jobs");
-	check_forbidden(e, m->emptied, why);
-	size_t later = strchr(m->emptied, '[') && !twice ? place_in_later(e, m->emptied, 0, n) : n;
+	check_forbidden(e, path, why);
+	size_t later = strchr(path, '[') && !twice ? place_in_later(e, path, 0, n) : n;
 	move_last(e, n,
 		  later < n ? later
 		  : twice   ? place_in_pod(e, spec, first, parts->changed)
@@ -204,7 +205,7 @@ static void refuse_in_pod(const struct mutation *m, struct str spec, const char 
 	n = e->n;
 	if (!twice)
 		return;
-	check_forbidden(e, m->emptied, why);
+	check_forbidden(e, path, why);
 	move_last(e, n, place_in_pod(e, spec, 0, first));
 	parts->checked += e->n - n;
 	parts->kept += e->n - n;

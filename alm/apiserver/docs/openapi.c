@@ -249,6 +249,21 @@ static void add_operation(struct writer *w, const struct kind *k, const struct o
 	strbuf_addc(b, '}');
 }
 
+/* What the path has in braces: an empty list would be none once it was read and written. */
+static void add_braces(struct strbuf *b, bool namespaced, bool one, bool first)
+{
+	if (!one && !namespaced)
+		return;
+	strbuf_addf(b, "%s\"parameters\":[", first ? "" : ",");
+	if (one)
+		add_parameter(b, STR("name"), "path");
+	if (one && namespaced)
+		strbuf_addc(b, ',');
+	if (namespaced)
+		add_parameter(b, STR("namespace"), "path");
+	strbuf_addc(b, ']');
+}
+
 static void add_path(struct writer *w, const struct kind *k, bool namespaced, bool one,
 		     const char *sub)
 {
@@ -274,15 +289,8 @@ static void add_path(struct writer *w, const struct kind *k, bool namespaced, bo
 		first = false;
 		add_operation(w, k, o, namespaced, sub);
 	}
-	if (one || namespaced) /* an empty list would be none once it was read and written */
-		strbuf_addf(b, "%s\"parameters\":[", first ? "" : ",");
-	if (one)
-		add_parameter(b, STR("name"), "path");
-	if (one && namespaced)
-		strbuf_addc(b, ',');
-	if (namespaced)
-		add_parameter(b, STR("namespace"), "path");
-	strbuf_adds(b, one || namespaced ? "]}" : "}");
+	add_braces(b, namespaced, one, first);
+	strbuf_addc(b, '}');
 }
 
 static void add_paths(struct writer *w, const struct kind *k)
