@@ -90,12 +90,12 @@ struct cel_value {
 	};
 };
 
+/* inner: the items of a LIST, the values of a MAP whose keys are texts, what a TYPE is of. */
 struct cel_type {
 	enum cel_kind kind;
-	const struct schema *s; /* OBJECT */
-	const struct cel_type *
-		inner; /* items of a LIST, values of a MAP whose keys are texts, what a TYPE is of; NULL: DYN */
-	const char *name; /* MESSAGE */
+	const struct schema *s;       /* OBJECT */
+	const struct cel_type *inner; /* NULL: DYN */
+	const char *name;             /* MESSAGE */
 };
 
 /* A member that was not written is not there: name, its value, in the order of the text. */
