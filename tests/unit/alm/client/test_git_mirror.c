@@ -25,6 +25,7 @@ struct fixture {
 	struct loop *loop;
 	struct programs *programs;
 	struct failing failing;
+	struct address_policy *addresses; /* of the last reading from a server */
 	struct arena *a;
 	char dir[32];
 	const char *bare, *url, *mirror;
@@ -117,6 +118,7 @@ static int teardown(void **state)
 	shell(f, "rm -rf -- \"$PWD\"/*");
 	(void)rmdir(f->dir);
 	programs_free(f->programs);
+	address_policy_free(f->addresses);
 	loop_free(f->loop);
 	arena_free(f->a);
 	xfree(f);
@@ -440,12 +442,12 @@ static void test_git_mirror__why_a_commit_is_not_found(void **state)
 static struct git_read *start_remote(struct fixture *f, const char *url, const struct git_ssh *ssh)
 {
 	static const char *const rules[] = {"localhost", "127.0.0.1"};
-	CLEANUP(address_policy_freep) struct address_policy *p = NULL;
 	const struct git_request rq = {
 		.url = url, .branch = "main", .path = "", .dir = f->mirror, .ssh = ssh};
 	struct git_request with = rq;
-	assert_ok(address_policy_new(rules, ARRAY_LEN(rules), &p, &f->err), &f->err);
-	with.addresses = p;
+	address_policy_free(STEAL(f->addresses));
+	assert_ok(address_policy_new(rules, ARRAY_LEN(rules), &f->addresses, &f->err), &f->err);
+	with.addresses = f->addresses;
 	return git_read_start(&f->failing.base, &with, came, f);
 }
 
