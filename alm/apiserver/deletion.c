@@ -84,9 +84,9 @@ int deletion_run(struct mutation *m, const struct delete_options *opt, struct er
 	if (opt->propagation != PROPAGATE_DEFAULT) {
 		meta_remove_finalizer(m->after, "orphan");
 		meta_remove_finalizer(m->after, "foregroundDeletion");
-	}
-	if (opt->propagation == PROPAGATE_DEFAULT && leaves_dependents(m))
+	} else if (leaves_dependents(m)) {
 		leave_dependents(m);
+	}
 	if (opt->propagation == PROPAGATE_ORPHAN)
 		meta_add_finalizer(m->after, "orphan");
 	if (opt->propagation == PROPAGATE_FOREGROUND)

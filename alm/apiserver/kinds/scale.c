@@ -101,10 +101,10 @@ static int below_zero(struct request *r, int64_t n, struct error *err)
 static int check_applied(struct request *r, const struct obj *scale, struct error *err)
 {
 	static const struct {
-		const char *path, *fields;
-	} known[] = {{"", " apiVersion kind metadata spec status "},
-		     {"spec", " replicas "},
-		     {"status", " replicas selector "}};
+		const char *path, *fields[6];
+	} known[] = {{"", {"apiVersion", "kind", "metadata", "spec", "status", NULL}},
+		     {"spec", {"replicas", NULL}},
+		     {"status", {"replicas", "selector", NULL}}};
 	const char *name = obj_str(scale, "metadata.name"), *why = NULL;
 	const struct obj *n = obj_path(scale, "spec.replicas");
 	for (size_t i = 0; !why && i < ARRAY_LEN(known); i++) {
@@ -114,7 +114,7 @@ static int check_applied(struct request *r, const struct obj *scale, struct erro
 			why = arena_fmt(r->arena, ".%s: expected map, got &{%s}", at,
 					obj_type_name(obj_type(o)));
 		OBJ_EACH (it, o)
-			if (!why && !strstr(known[i].fields, arena_fmt(r->arena, " %s ", it.key)))
+			if (!why && !cstr_in(it.key, known[i].fields))
 				why = arena_fmt(r->arena, ".%s%s%s: field not declared in schema",
 						at, *at ? "." : "", it.key);
 	}
@@ -171,17 +171,18 @@ static int scale_apply(struct request *r, struct mutation *m, struct error *err)
 	if (!cstr_eq(api ? api : "", "autoscaling/v1") || !cstr_eq(kind ? kind : "", "Scale"))
 		return fail_code(r, E_BADREQUEST, err, "invalid object type: %s, Kind=%s",
 				 api ? api : "/", kind ? kind : "");
-	if (check_applied(r, scale, err) < 0 || check_meant(r, m, scale, err) < 0 ||
-	    patching_report_twice(m, twice, err) < 0)
+	if (check_applied(r, scale, err) < 0 || check_meant(r, m, scale, err) < 0)
 		return -err->code;
-	if (!obj_has(obj_get(scale, "spec"), "replicas")) {
+	if (obj_has(obj_get(scale, "spec"), "replicas")) {
+		obj_as_i64(obj_path(scale, "spec.replicas"), &n);
+		n = (int32_t)n; /* as the real server reads it here */
+		if (scale_put(r, config, n, err) < 0 || patching_scale(m, config, err) < 0)
+			return -err->code;
+	} else {
 		m->after = obj_keep(r->arena, obj_copy(m->before));
 		m->keep_managers = true;
-		return scale_store(r, m, err);
 	}
-	obj_as_i64(obj_path(scale, "spec.replicas"), &n);
-	n = (int32_t)n; /* as the real server reads it here */
-	if (scale_put(r, config, n, err) < 0 || patching_scale(m, config, err) < 0)
+	if (patching_report_twice(m, twice, err) < 0)
 		return -err->code;
 	return n < 0 ? below_zero(r, n, err) : scale_store(r, m, err);
 }

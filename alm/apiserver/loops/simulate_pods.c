@@ -251,15 +251,30 @@ static bool needs_status(const struct obj *pod)
 	return false;
 }
 
+/* status NULL, or of a container that is not up: it is given nothing. */
+static bool lags_behind(const struct obj *status, const struct obj *container)
+{
+	static const char *const amounts[] = {"requests", "limits"};
+	const struct obj *asked = obj_get(container, "resources");
+	const struct obj *given = obj_get(status, "resources");
+	if (!obj_is_set(given) || !cstr_eq(obj_str(status, "name"), obj_str(container, "name")))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(amounts); i++) {
+		const struct obj *a = obj_get(asked, amounts[i]), *b = obj_get(given, amounts[i]);
+		if (obj_len(a) + obj_len(b) && !obj_equal(a, b))
+			return true;
+	}
+	return false;
+}
+
 /* A resize that was taken is done: nothing of the containers is started anew. */
 static void follow_resize(struct pass *p)
 {
 	const struct obj *list = obj_path(p->o, "spec.containers");
 	const struct obj *have = obj_path(p->o, "status.containerStatuses");
 	struct obj *pod = NULL;
-	for (size_t i = 0; i < obj_len(list) && i < obj_len(have); i++) {
-		if (!obj_is_set(obj_get(obj_at(have, i), "resources")) ||
-		    !cstr_eq(obj_str(obj_at(have, i), "name"), obj_str(obj_at(list, i), "name")))
+	for (size_t i = 0; i < obj_len(list); i++) {
+		if (!lags_behind(obj_at(have, i), obj_at(list, i)))
 			continue;
 		if (!pod)
 			pod = sim_copy(p, p->o);

@@ -59,6 +59,22 @@ static const struct {
 	 "bar/scale", 0, 4},
 	{"fieldManager=bar", "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\"}", 400,
 	 "invalid object type: apps/v1, Kind=Deployment", "bar/scale", 0, 4},
+	/* A key that stands twice is told when all else has gone well. */
+	{"fieldManager=foo&fieldValidation=Strict", SCALE("8,\"replicas\":9"), 409,
+	 "Apply failed with 1 conflict: conflict with \"bar\" with subresource \"scale\": "
+	 ".spec.replicas",
+	 "bar/scale", 0, 4},
+	{"fieldManager=bar&fieldValidation=Strict", SCALE("8,\"replicas\":9"), 400,
+	 "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n"
+	 "  line 1: key \"replicas\" already set in map",
+	 "bar/scale", 0, 4},
+	{"fieldManager=bar&dryRun=All", SCALE("8,\"replicas\":9"), 200, "{\"replicas\":9}",
+	 "bar/scale", 0, 4},
+	{"fieldManager=bar",
+	 "{\"apiVersion\":\"autoscaling/v1\",\"kind\":\"Scale\",\"kind metadata\":1}", 500,
+	 "failed to create typed patch object (/; autoscaling/v1, Kind=Scale): .kind metadata: "
+	 "field not declared in schema",
+	 "bar/scale", 0, 4},
 	{"force=true", SCALE("8"), 422,
 	 "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for "
 	 "apply patch",
