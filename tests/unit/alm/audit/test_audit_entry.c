@@ -86,6 +86,9 @@ static void test_audit_entry__a_mac_is_of_one_value(void **state)
 		CLEANUP(obj_unrefp) struct obj *o = NULL;
 		assert_ok(json_parse(str_of(secrets[i]), &o, &err), &err);
 		redacted[i] = audit_redact(l.audit, o);
+		CLEANUP(xfreep) char *kept =
+			json_text(o); /* what it shares with its copy is as it was */
+		assert_string_equal(kept, secrets[i]);
 	}
 	const char *a = obj_str(redacted[0], "data.a");
 	assert_string_equal(obj_str(redacted[1], "data.a"), a);
