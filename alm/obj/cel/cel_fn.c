@@ -370,7 +370,8 @@ static bool takes(const struct cel_overload *o, const enum cel_kind *args, size_
 
 static bool is_named(const struct cel_overload *o, const char *name, bool member)
 {
-	return strcmp(o->name, name) == 0 && (o->where == '*' || (o->where == 'm') == member);
+	return *o->name == *name && strcmp(o->name, name) == 0 &&
+	       (o->where == '*' || (o->where == 'm') == member);
 }
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): names */

@@ -250,8 +250,10 @@ void cel_report(const char *text, size_t at, const char *message, struct strbuf 
 	}
 	struct str before = str_n(text + start, at > start ? at - start : 0);
 	size_t column = utf8_count(before);
-	strbuf_addf(b, "%sERROR: <input>:%zu:%zu: %s\n | %.*s\n | ", b->len ? "\n" : "", line,
-		    column + 1, message, (int)(end - start), text + start);
+	strbuf_addf(b, "%sERROR: <input>:%zu:%zu: %s\n | ", b->len ? "\n" : "", line, column + 1,
+		    message);
+	strbuf_add(b, text + start, end - start);
+	strbuf_adds(b, "\n | ");
 	strbuf_pad(b, '.', column);
 	strbuf_addc(b, '^');
 }

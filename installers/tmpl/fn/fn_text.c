@@ -130,10 +130,15 @@ FN(fn_repeat)
 		return fail_repeat(run);
 	if (s.len && (uint64_t)count > fn_string_max(run) / s.len)
 		return tmpl_want_string(run, SIZE_MAX);
-	char *p = arena_alloc(tmpl_arena(run), s.len * (size_t)count + 1);
-	for (int64_t i = 0; s.len && i < count; i++)
-		memcpy(p + (size_t)i * s.len, s.ptr, s.len);
-	*ret = value_str(str_n(p, s.len * (size_t)count));
+	size_t len = s.len * (size_t)count, done = len ? s.len : 0;
+	char *p = arena_alloc(tmpl_arena(run), len + 1);
+	if (len)
+		memcpy(p, s.ptr, done);
+	for (size_t more; done < len; done += more) { /* what is there is there twice */
+		more = done < len - done ? done : len - done;
+		memcpy(p + done, p, more);
+	}
+	*ret = value_str(str_n(p, len));
 	return 0;
 }
 

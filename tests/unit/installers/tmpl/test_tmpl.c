@@ -91,6 +91,22 @@ static void test_tmpl__a_zone_that_is_not_known_is_utc(void **state)
 	}
 }
 
+static void test_tmpl__repeat_is_so_many_times(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const texts[] = {"", "a", "\xc3\xa4-b"};
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		for (int n = 0; n < 20; n++) {
+			CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL),
+							      want = STRBUF_INIT(STRBUF_SMALL);
+			for (int k = 0; k < n; k++)
+				strbuf_adds(&want, texts[i]);
+			strbuf_addf(&b, "{{ repeat %d \"%s\" }}", n, texts[i]);
+			assert_int_equal(run(f, b.buf), 0);
+			assert_string_equal(f->out.buf ? f->out.buf : "", want.buf);
+		}
+}
+
 static void test_tmpl__every_budget_names_itself_and_the_place(void **state)
 {
 	struct fixture *f = *state;
@@ -339,6 +355,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_tmpl__a_zone_that_is_not_known_is_utc, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_tmpl__repeat_is_so_many_times, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_tmpl__every_budget_names_itself_and_the_place,
 						setup, teardown),
