@@ -263,12 +263,14 @@ lacks() {
 soon() {
 	local got="" name=$1 want=$2 end=$((SECONDS + ${WAIT_S:-60} * patience)) tenths=2
 	shift 2
+	local -x KUBECTL_READS=${KUBECTL_READS:-} # tests/lib/kubectl.sh
 	while [ $SECONDS -le $end ]; do
 		got=$("$@" 2>&1)
 		[ "$got" = "$want" ] && {
 			ok "$name"
 			return
 		}
+		KUBECTL_READS=${KUBECTL_READS:-$alm_bin}
 		sleep 0.$tenths # to ask costs as much of a core as what is waited for
 		tenths=$((tenths < 8 ? tenths + 1 : 8))
 	done

@@ -1,25 +1,24 @@
 #!/bin/sh
-# kubectl.sh, in the place of kubectl: `get -o json|name|jsonpath=...`, of which the scripts make thousands to see what came of something,
-# is done by $ALM_READS, the plain build, in 5 ms of the processor where kubectl takes 80. All else, and every option that is not
-# listed here, is kubectl's. tests/lib/run.sh puts it there under sanitizers, where the servers are what is tested; the plain tests
-# have the real one throughout.
-real=$(dirname "$0")/kubectl.real
+# kubectl.sh, before kubectl in the PATH of the scripts (tests/lib/run.sh): where $KUBECTL_READS is set, what `get -o json|name|jsonpath=...`
+# reads is read by the alm of that path, which takes a twentieth of kubectl's processor time. soon() of tests/e2e/lib.sh sets it for
+# all looks but its first, and run.sh under sanitizers, for which the servers are there. All else, every option that is not listed
+# here, and what cannot be read, is kubectl's: it has words of its own for errors.
 reads() {
 	[ "${1:-}" = get ] || return 1
-	shift
 	form=
-	while [ $# -gt 0 ]; do
+	while shift && [ $# -gt 0 ]; do
 		case $1 in
-		-o | --output) form=${2:-} && shift ;;
-		-o=*) form=${1#-o=} ;;
-		-o*) form=${1#-o} ;;
-		-n | -l | --field-selector | --namespace | --selector) shift ;;
-		-A | --all-namespaces | --ignore-not-found) ;;
+		-o) form=${2:-} && shift ;;
+		-o*) form=${1#-o} && form=${form#=} ;;
+		-n | -l | --field-selector) shift ;;
+		-A | --ignore-not-found) ;;
 		-*) return 1 ;;
 		esac
-		shift
 	done
 	case $form in json | name | jsonpath=*) return 0 ;; *) return 1 ;; esac
 }
-if reads "$@"; then exec "$ALM_READS" "$@"; fi
-exec "$real" "$@"
+if [ -n "${KUBECTL_READS:-}" ] && reads "$@" && out=$("$KUBECTL_READS" "$@" 2>/dev/null && echo .); then
+	printf %s "${out%.}"
+	exit
+fi
+exec "$0.real" "$@"
