@@ -58,8 +58,8 @@ SMALL_OF := $(addprefix alm/audit/,anchor audit. audit_anchor audit_objects audi
 SMALL := $(SMALL_OF:%=%%) $(addsuffix /%,alm/cli alm/client alm/engine alm/main alm/controllers alm/live alm/render alm/source alm/sources \
 	alm/unit $(addprefix alm/apiserver/,admission auth docs kinds loops) catalog/gate catalog/index catalog/lint catalog/trust \
 	installers/chart installers/format installers/jsonschema installers/tmpl/fn)
-# The code of a unit test is built more often than it is run.
-small = $(if $(SANITIZE),,$(if $(filter $(SMALL),$(1)),-Os)$(if $(filter tests/unit/%,$(1)),-O1))
+# The code of a unit test is built more often than it is run; the plain build has warnings that need an optimizer.
+small = $(if $(SANITIZE),$(if $(filter tests/unit/%,$(1)),-O0),$(if $(filter $(SMALL),$(1)),-Os)$(if $(filter tests/unit/%,$(1)),-O1))
 # Sanitizers name functions and lines; the variables that a debugger also wants are a fifth of their build.
 DEBUG_INFO ?= $(if $(SANITIZE),-g1,-g)
 CFLAGS := -std=gnu17 $(OPT) $(DEBUG_INFO) $(WARN) $(WERROR) $(HARDEN) $(UNWIND) -fno-common -fPIE
@@ -269,8 +269,9 @@ LINT_OK := $(patsubst %.c,$(BUILD)/lint/%.ok,$(LINT_SRC))
 # takes an eighth of that.
 LINT_NODES ?= 75000
 TIDY_FLAGS := -std=gnu17 -Xclang -analyzer-config -Xclang max-nodes=$(LINT_NODES)
-# What is defined for clang's analyser alone are the macros that tell it of results: each file would be read a second time for them.
-CPPCHECK := cppcheck -q --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 -I. -U__clang_analyzer__ \
+# What is defined for clang's analyser or for one compiler alone are the macros that tell it of results: each file would be read once more
+# for them.
+CPPCHECK := cppcheck -q --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 -I. -U__clang_analyzer__ -U__clang__ -U__GNUC__ \
 	--suppressions-list=tests/lint/cppcheck.txt --library=tests/lint/cppcheck.cfg
 # The scripts and the analysers run beside each other. What is under tests/ is not walked path by path: its paths run under the sanitizers.
 lint:

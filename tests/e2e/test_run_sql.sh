@@ -119,8 +119,8 @@ code "L36 a report into a database" 0 "ConfigMap/ConfigMap: Finished" once
 reasons() { reported "SELECT DISTINCT bundle, reason FROM runs WHERE seq > $1 AND message IS NULL AND time > '2026' ORDER BY seq" | paste -sd' '; }
 is "  a row for each transition" "report|Running report|Succeeded" "$(reasons 0)"
 seq=$(reported "SELECT max(seq) FROM runs")
-mkfifo "$dir/hold" # another writer is in the way
-(printf 'BEGIN EXCLUSIVE;\n' && cat "$dir/hold") | sqlite3 "$dir/runs.db" &
+mkfifo "$dir/hold" # another writer is in the way, as soon as nobody reads
+(printf '.timeout 60000\nBEGIN EXCLUSIVE;\n' && cat "$dir/hold") | sqlite3 "$dir/runs.db" &
 locked() { reported "SELECT count(*) FROM runs" 2>&1 | grep -c locked; }
 soon "  another one writes" 1 locked
 echo 'data: {v: "1"}' >>"$dir/m/cm.yaml"
