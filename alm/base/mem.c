@@ -82,7 +82,7 @@ void mem_keep(void)
 	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 }
 
-static void *mapped(size_t n)
+void *mem_pages(size_t n)
 {
 	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return checked(p == MAP_FAILED ? NULL : p);
@@ -90,7 +90,7 @@ static void *mapped(size_t n)
 
 void *mem_region(size_t n)
 {
-	char *p = mapped(2 * n); /* and what is before and behind it goes back */
+	char *p = mem_pages(2 * n); /* and what is before and behind it goes back */
 	size_t before = (n - (uintptr_t)p % n) % n;
 	if (before)
 		munmap(p, before);

@@ -76,7 +76,9 @@ static inline void *mem_unconst(const void *p)
 void mem_trim(void);
 /* n bytes of zeros at a multiple of n, a power of two of at least a page, from the system itself. */
 void *mem_region(size_t n) __attribute__((returns_nonnull));
-void mem_region_free(void *p, size_t n);
+/* The same at any address. Where few of many bytes are touched: of what malloc() gives, a sanitizer keeps account of each. */
+void *mem_pages(size_t n) __attribute__((returns_nonnull));
+void mem_region_free(void *p, size_t n); /* of either */
 /* Whole pages of it are zeros again, and take no memory before they are written to. */
 void mem_region_clear(void *p, size_t n);
 /* For a process that ends soon: what is freed stays with it, instead of coming back page by page.

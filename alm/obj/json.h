@@ -36,6 +36,9 @@ void json_print(const struct obj *o, struct strbuf *b);
 /* Members sorted bytewise at every level, compact: the canonical form for digests (RFC 8785, but
  * integers keep all their digits). */
 void json_print_canonical(const struct obj *o, struct strbuf *b);
+/* Sorted as well, and <, > and & escaped: what json.Marshal of Go makes of a map, and kubectl -o jsonpath of a value that is none
+ * of the simple ones. */
+void json_print_go(const struct obj *o, struct strbuf *b);
 /* kubectl's -o json: indent of four blanks, keys sorted as Go prints maps. */
 void json_print_pretty(const struct obj *o, unsigned indent, struct strbuf *b);
 char *json_text(const struct obj *o);            /* owned compact text */

@@ -211,6 +211,20 @@ void json_print_canonical(const struct obj *o, struct strbuf *b)
 	print(o, &s, 0, b);
 }
 
+void json_print_go(const struct obj *o, struct strbuf *b)
+{
+	const struct style s = {.sorted = true};
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(TEXT_BYTES_MAX);
+	print(o, &s, 0, &text);
+	for (size_t i = 0; i < text.len && !b->over; i++) {
+		char c = text.buf[i]; /* these three stand in strings alone */
+		if (c == '<' || c == '>' || c == '&')
+			visible_json_escape(b, (unsigned char)c);
+		else
+			strbuf_addc(b, c);
+	}
+}
+
 void json_print_pretty(const struct obj *o, unsigned indent, struct strbuf *b)
 {
 	const struct style s = {.sorted = true, .pretty = true, .indent = indent};

@@ -309,13 +309,14 @@ static int execute_on_own_stack(struct tmpl_run *run, const struct tmpl_tree *tr
 {
 	struct crossing c = {.run = run, .tree = tree, .data = data, .text = text};
 	struct crossing *outer = crossing;
-	size_t size = run->limits->stack_bytes + STACK_MARGIN;
-	if (!run->stack)
-		run->stack = xmalloc(size); /* pages come as they are touched */
+	if (!run->stack) {
+		run->stack_size = run->limits->stack_bytes + STACK_MARGIN;
+		run->stack = mem_pages(run->stack_size);
+	}
 	if (getcontext(&c.there) < 0)
 		return tmpl_fail_code(run, E_INTERNAL, "no context for the render");
 	c.there.uc_stack.ss_sp = run->stack;
-	c.there.uc_stack.ss_size = size;
+	c.there.uc_stack.ss_size = run->stack_size;
 	c.there.uc_link = &c.back;
 	makecontext(&c.there, on_own_stack, 0);
 	crossing = &c;

@@ -42,7 +42,8 @@ void tmpl_run_free(struct tmpl_run *run)
 	if (!run)
 		return;
 	xfree(run->vars);
-	xfree(run->stack);
+	if (run->stack)
+		mem_region_free(run->stack, run->stack_size);
 	xfree(run);
 }
 

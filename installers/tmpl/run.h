@@ -63,7 +63,8 @@ struct tmpl_run {
 	size_t steps, iterations, output_bytes, tpl_calls, tpl_bytes, frames, key_pairs,
 		slow_hashes;
 	const char *stack_base;
-	void *stack; /* stack_bytes and a margin */
+	void *stack; /* of limits->stack_bytes and a margin, as soon as it executes */
+	size_t stack_size;
 	bool random;
 	const struct tmpl_node *call_node; /* the first operand of the call at hand, for call */
 	struct tmpl_failure failure;

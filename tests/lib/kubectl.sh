@@ -21,4 +21,4 @@ if [ -n "${KUBECTL_READS:-}" ] && reads "$@" && out=$("$KUBECTL_READS" "$@" 2>/d
 	printf %s "${out%.}"
 	exit
 fi
-exec "$0.real" "$@"
+exec "${0%/*}/real/kubectl" "$@"

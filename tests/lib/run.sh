@@ -69,11 +69,11 @@ fi
 # version and then runs the one of that version beside it (ours says 1.33): two starts of Go a call. The python3 of pyenv is a
 # script that looks for a python3: 150 ms of the processor where Debian's, which is among the packages of the tests, takes 15.
 rm -rf "$log/bin"
-mkdir -p "$log/bin"
-for to in kubectl.real:"$(readlink -f "$(command -v kubectl)")".1.33 kubectl.real:"$(command -v kubectl)" python3:/usr/bin/python3; do
+mkdir -p "$log/bin/real"
+for to in real/kubectl:"$(readlink -f "$(command -v kubectl)")".1.33 real/kubectl:"$(command -v kubectl)" python3:/usr/bin/python3; do
 	[ ! -x "${to#*:}" ] || [ -e "$log/bin/${to%%:*}" ] || ln -s "${to#*:}" "$log/bin/${to%%:*}"
 done
-[ ! -e "$log/bin/kubectl.real" ] || cp tests/lib/kubectl.sh "$log/bin/kubectl"
+[ ! -e "$log/bin/real/kubectl" ] || cp tests/lib/kubectl.sh "$log/bin/kubectl"
 # The plain alm, which .ci/run has built by then: kubectl.sh.
 case $BUILD in *address*) [ ! -x build/alm ] || export KUBECTL_READS="$PWD/build/alm" ;; esac
 PATH=$(cd "$log/bin" && pwd):$PATH

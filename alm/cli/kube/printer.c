@@ -74,14 +74,14 @@ static bool is_list(const struct obj *o)
 	return obj_type(obj_get(o, "items")) == OBJ_LIST;
 }
 
-/* As it is: jsonpath hands out bytes. */
+/* As it is: jsonpath hands out bytes; a map or a list as Go marshals it. */
 static void add_value(const struct obj *o, struct strbuf *b)
 {
 	struct str s = obj_as_str(o);
 	if (s.ptr)
 		strbuf_add(b, s.ptr, s.len);
 	else
-		json_print(o, b);
+		json_print_go(o, b);
 }
 
 static int print_path(struct str path, const struct obj *o, struct strbuf *b, struct error *err)

@@ -99,7 +99,8 @@ static void test_cli__jsonpath_templates(void **state)
 	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *o = NULL;
 	assert_ok(json_parse(STR("{\"items\":[{\"n\":\"a\",\"v\":[1,2]},{\"n\":\"b\",\"v\":[]}],"
-				 "\"c\":[{\"type\":\"Ready\",\"status\":\"True\"}]}"),
+				 "\"c\":[{\"type\":\"Ready\",\"status\":\"True\"}],"
+				 "\"m\":{\"z\":\"<&>\",\"b\":{\"d\":1,\"c\":2}}}"),
 			     &o, &err),
 		  &err);
 	static const struct {
@@ -111,6 +112,8 @@ static void test_cli__jsonpath_templates(void **state)
 		{"{range .items[*]}{range .v[*]}{@},{end};{end}", "1,2,;;"},
 		{"{.c[?(@.type==\"Ready\")].status}", "True"},
 		{".items[1].n", "b"},
+		{"{.m}",
+		 "{\"b\":{\"c\":2,\"d\":1},\"z\":\"\\u003c\\u0026\\u003e\"}"}, /* as kubectl */
 		{"{.missing}", ""},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

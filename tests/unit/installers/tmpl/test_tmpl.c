@@ -2,8 +2,10 @@
 #include "tests/lib/test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "alm/base/file.h"
 #include "installers/tmpl/fn/files.h"
 #include "installers/tmpl/tmpl.h"
 
@@ -89,6 +91,25 @@ static void test_tmpl__a_zone_that_is_not_known_is_utc(void **state)
 		assert_int_equal(run(f, b.buf), 0);
 		assert_string_equal(f->out.buf, "1970-01-01 00:00 UTC +0000");
 	}
+}
+
+static size_t mapped_pages(void)
+{
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
+	struct error err = ERROR_INIT;
+	assert_ok(file_read("/proc/self/statm", &b, &err), &err);
+	return strtoul(b.buf, NULL, 10);
+}
+
+/* Of 64 MiB each, which no sanitizer sees. */
+static void test_tmpl__the_stack_of_a_run_goes_with_it(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(run(f, "a"), 0);
+	size_t before = mapped_pages();
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(run(f, "a"), 0);
+	assert_true((mapped_pages() - before) * 4096 < 10 * f->limits.stack_bytes);
 }
 
 static void test_tmpl__repeat_is_so_many_times(void **state)
@@ -355,6 +376,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_tmpl__a_zone_that_is_not_known_is_utc, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(test_tmpl__the_stack_of_a_run_goes_with_it, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(test_tmpl__repeat_is_so_many_times, setup,
 						teardown),
