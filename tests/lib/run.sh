@@ -12,8 +12,9 @@ export BUILD="${BUILD:-build}"
 export CMOCKA_MESSAGE_OUTPUT=tap
 export LC_ALL=C TZ=UTC
 export GOGC=off GOMEMLIMIT=256MiB GOMAXPROCS=1 # a kubectl lives for a tenth of a second: a third of that is its garbage collector, a tenth its threads
-# A sanitizer that keeps 30 callers of each allocation takes a sixth of its time for them; its report needs the nearest.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-malloc_context_size=5}"
+# A sanitizer that keeps 30 callers of each allocation takes a quarter of its time for them; a report that needs more has them when the
+# program is run alone.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-malloc_context_size=2}"
 log=$BUILD/test-logs
 mkdir -p "$log"
 

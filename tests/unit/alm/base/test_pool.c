@@ -179,7 +179,8 @@ static void test_pool__a_child_has_no_lock_of_a_thread(void **state)
 	static _Atomic bool ends;
 	pthread_t other;
 	assert_int_equal(pthread_create(&other, NULL, take_and_give, &ends), 0);
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < (SANITIZER_RUNS ? 30 : 300);
+	     i++) { /* where pieces are all of malloc() */
 		int ends_of[2];
 		assert_int_equal(pipe2(ends_of, O_CLOEXEC), 0);
 		pid_t child = fork();
