@@ -69,7 +69,7 @@ fi
 # What the scripts start thousands of times is the program itself. The kubectl of Google's packages starts, asks the server for its
 # version and then runs the one of that version beside it (ours says 1.33): two starts of Go a call. The python3 of pyenv is a
 # script that looks for a python3: 150 ms of the processor where Debian's, which is among the packages of the tests, takes 15.
-rm -rf "$log/bin"
+rm -rf "${log:?}/bin"
 mkdir -p "$log/bin/real"
 for to in real/kubectl:"$(readlink -f "$(command -v kubectl)")".1.33 real/kubectl:"$(command -v kubectl)" python3:/usr/bin/python3; do
 	[ ! -x "${to#*:}" ] || [ -e "$log/bin/${to%%:*}" ] || ln -s "${to#*:}" "$log/bin/${to%%:*}"

@@ -2,7 +2,6 @@
 #include "tests/lib/test.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "alm/base/file.h"
@@ -98,7 +97,10 @@ static size_t mapped_pages(void)
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
 	struct error err = ERROR_INIT;
 	assert_ok(file_read("/proc/self/statm", &b, &err), &err);
-	return strtoul(b.buf, NULL, 10);
+	uint64_t pages = 0;
+	struct str first, rest;
+	assert_true(str_cut(strbuf_str(&b), ' ', &first, &rest) && str_parse_u64(first, &pages));
+	return pages;
 }
 
 /* Of 64 MiB each, which no sanitizer sees. */

@@ -254,8 +254,8 @@ static void test_regex__hostile_patterns_end_soon(void **state)
 {
 	(void)state;
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(1 << 20);
-	double worst = 0, all = 0, n = ARRAY_LEN(hostile) * ARRAY_LEN(units);
-	size_t of = 0, on = 0;
+	double worst = 0, all = 0;
+	size_t of = 0, on = 0, n = ARRAY_LEN(hostile) * ARRAY_LEN(units);
 	for (size_t i = 0; i < ARRAY_LEN(hostile); i++) {
 		for (size_t u = 0; u < ARRAY_LEN(units); u++) {
 			uint64_t left = 1000000;
@@ -271,7 +271,7 @@ static void test_regex__hostile_patterns_end_soon(void **state)
 			}
 		}
 	}
-	if (worst > WORST_MAX * all / n)
+	if (worst * (double)n > WORST_MAX * all)
 		fail_msg("%s on %s: %.1f ms, all %.1f", hostile[of], units[on], worst * 1e3,
 			 all * 1e3);
 }
