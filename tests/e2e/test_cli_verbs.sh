@@ -85,6 +85,12 @@ k annotate apptype etcd example.com/seen=yes >/dev/null
 soon "and what comes, without the headers again" "NAME VERSION etcd 0.9.4 etcd 0.9.4" eval 'xargs <in_columns'
 is "and none of them on request" "etcd 0.9.4" "$(alm get apps --no-headers -o "$columns" | xargs)"
 code "of one type" 2 "-w watches one type" alm get apps,ist -w
+for form in name custom-columns=N:.metadata.name 'jsonpath={.items[*].metadata.name}' table; do
+	code "of names one is not there: $form" 1 '"nope" not found' alm get apps nope etcd no -o "$form"
+	has "  the others are printed" etcd "$(alm get apps nope etcd no -o "$form" 2>/dev/null)"
+done
+is "  each is told" 'alm: apps.app.coreos.com "nope" not found alm: apps.app.coreos.com "no" not found' "$(alm get apps nope no 2>&1 | xargs -d '\n')"
+none "  and none on request" alm get apps nope no --ignore-not-found
 
 # --- names that the server knows ---
 is "apps" etcd "$(words upgrade et)"

@@ -7,6 +7,8 @@ files=tests/e2e/kubectl
 
 if [ -z "${KUBECTLS:-}" ]; then
 	KUBECTLS=$(command -v kubectl)
+	real=${KUBECTLS%/*}/real/kubectl # behind tests/lib/kubectl.sh
+	[ ! -x "$real" ] || KUBECTLS=$real
 	beside=$(dirname "$(readlink -f "${KUBECTLS:-/nonexistent}")")
 	all=$(find "$beside" -maxdepth 1 -name 'kubectl.1.*' 2>/dev/null | sort -t. -k3 -n)
 	KUBECTLS="$KUBECTLS $(echo "$all" | head -1) $(echo "$all" | tail -1)"

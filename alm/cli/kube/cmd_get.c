@@ -76,6 +76,7 @@ static void hide_managed_fields(struct get *g, struct obj *o)
 		obj_del_path(obj_at_mut(items, i), "metadata.managedFields");
 }
 
+/* Of several names one that is absent is told, and the others are printed, as kubectl does. *ret NULL: there is none. */
 static int fetch(struct get *g, const struct target *t, const struct obj **ret, struct error *err)
 {
 	struct session_request q = {
@@ -87,7 +88,12 @@ static int fetch(struct get *g, const struct target *t, const struct obj **ret, 
 	};
 	struct session_reply reply = {0};
 	int r = session_send(g->s, &q, &reply, err);
-	if (r == -E_NOTFOUND && t->name && cli_flag(g->c, "ignore-not-found")) {
+	bool ignored = cli_flag(g->c, "ignore-not-found");
+	if (r == -E_NOTFOUND && t->name && (ignored || g->targets.n > 1)) {
+		if (!ignored) {
+			term_error("alm: %s\n", err->msg);
+			g->c->exit_code = error_exit(err->code);
+		}
 		*err = ERROR_INIT;
 		*ret = NULL;
 		return 0;
@@ -157,7 +163,7 @@ static int get_tables(struct get *g, struct error *err)
 		if (r < 0)
 			return r;
 	}
-	if (!shown && !cli_flag(g->c, "ignore-not-found")) {
+	if (!shown && !g->c->exit_code && !cli_flag(g->c, "ignore-not-found")) {
 		bool in_ns = !g->all && g->targets.n && g->targets.items[0].ns;
 		term_error("No resources found%s%s%s\n", in_ns ? " in " : "",
 			   in_ns ? session_namespace(g->s) : "", in_ns ? " namespace." : "");
