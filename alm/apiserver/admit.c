@@ -29,6 +29,7 @@
 #include "alm/base/hash.h"
 #include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
+#include "alm/obj/schema/api_decode.h"
 
 static void namespace_default(struct mutation *m)
 {
@@ -384,8 +385,18 @@ static const struct {
 
 /* NOLINTEND(bugprone-macro-parentheses) */
 
+/* A status that came was taken away. */
+static void fill(struct mutation *m)
+{
+	const struct api_type *t =
+		api_type_of_kind(kind_api_version(m->kind, m->r->arena), m->kind->kind);
+	if (t && m->after && !(m->kind->flags & KIND_CUSTOM))
+		api_fill(t, m->after);
+}
+
 void admit_default(struct mutation *m)
 {
+	fill(m);
 	if (autoscaler_is_v1(m->kind) && m->after) { /* gets those of v2 when it is stored */
 		m->too_large = autoscaler_too_much(m->after, m->is_status);
 		autoscaler_default_v1(m->after);

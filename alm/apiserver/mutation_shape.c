@@ -492,4 +492,5 @@ void mutation_to_storage(const struct mutation *m, struct obj *o)
 	obj_del(o, "status");
 	if (obj_has(m->stored, "status"))
 		obj_set(o, "status", obj_ref(obj_get(m->stored, "status")));
+	api_fill(api_type_of_kind("autoscaling/v2", m->kind->kind), o);
 }

@@ -215,10 +215,9 @@ def neutral(text):
 
 
 def emptied(o):
-    """Go's server shows empty structs, and null where a time has none: ours leaves both out."""
+    """Go's server shows null where a time, a list or a pointer has none: ours leaves it out."""
     if isinstance(o, dict):
-        o = {k: emptied(v) for k, v in o.items() if v is not None}
-        return {k: v for k, v in o.items() if v != {} or k.startswith(('f:', 'k:', 'v:', '.'))}
+        return {k: emptied(v) for k, v in o.items() if v is not None}
     return [emptied(x) for x in o] if isinstance(o, list) else o
 
 
@@ -468,8 +467,6 @@ def without_controllers(o):
             status['conditions'] = [c for c in status['conditions'] if c.get('type') != condition]
             if not status['conditions']:
                 del status['conditions']
-            if not status:
-                del o['status']
     return o
 
 
@@ -492,10 +489,6 @@ def bare(answer, code):
             o['reason'] = 'BadRequest'
         return o
     o = emptied(answer)
-    if isinstance(o.get('status'), dict):
-        o['status'] = {k: v for k, v in o['status'].items() if v}
-        if not o['status']:
-            del o['status']
     m = o.get('metadata', {})
     for k in ('uid', 'resourceVersion', 'creationTimestamp', 'selfLink', 'generation'):
         m.pop(k, None)

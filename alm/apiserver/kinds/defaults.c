@@ -17,7 +17,6 @@ static const struct default_rule pod_rules[] = {
 	{0},
 };
 static const struct default_rule container_rules[] = {
-	{"resources", "{}", NULL, NULL},
 	{"terminationMessagePath", "\"/dev/termination-log\"", NULL, NULL},
 	{"terminationMessagePolicy", "\"File\"", NULL, NULL},
 	{0},
@@ -98,9 +97,8 @@ static const struct default_rule service_rules[] = {
 	{"spec.allocateLoadBalancerNodePorts", "true", "spec.type", "LoadBalancer"},
 	{0},
 };
-static const struct default_rule network_rules[] = {{"spec.podSelector", "{}", NULL, NULL}, {0}};
-static const struct default_rule claim_rules[] = {
-	{"spec", "{}", NULL, NULL}, {"spec.volumeMode", "\"Filesystem\"", NULL, NULL}, {0}};
+static const struct default_rule claim_rules[] = {{"spec.volumeMode", "\"Filesystem\"", NULL, NULL},
+						  {0}};
 
 /* --- pods --- */
 
@@ -429,7 +427,7 @@ static const struct default_kind kinds[] = {
 	{"apps",  "deployments",            deployment_rules, set_workload},
 	{"apps",  "replicasets",            replica_rules,    set_workload},
 	{"apps",  "statefulsets",           stateful_rules,   set_stateful},
-	{"networking.k8s.io", "networkpolicies", network_rules, set_network},
+	{"networking.k8s.io", "networkpolicies", NULL,      set_network},
 	{"batch", "cronjobs",               cron_rules,       set_cron},
 	{"batch", "jobs",                   job_rules,        set_job},
 	{RBAC_GROUP, "clusterrolebindings", NULL,             set_binding},
@@ -443,8 +441,6 @@ static bool set_of(struct obj *o, const struct default_kind *list, size_t n, con
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(list[i].group, group) != 0 || strcmp(list[i].plural, plural) != 0)
 			continue;
-		if (list[i].rules && default_is_absent(obj_get(o, "spec")))
-			obj_set(o, "spec", obj_map());
 		if (list[i].rules)
 			defaults_apply(o, list[i].rules);
 		if (list[i].set)

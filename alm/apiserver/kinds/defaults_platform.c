@@ -27,8 +27,8 @@ static const struct default_rule volume_rules[] = {
 	{"spec.volumeMode", "\"Filesystem\"", NULL, NULL},
 	{0},
 };
-static const struct default_rule flow_rules[] = {
-	{"spec", "{}", NULL, NULL}, {"spec.matchingPrecedence", "1000", NULL, NULL}, {0}};
+static const struct default_rule flow_rules[] = {{"spec.matchingPrecedence", "1000", NULL, NULL},
+						 {0}};
 static const struct default_rule port_rules[] = {{"protocol", "\"TCP\"", NULL, NULL}, {0}};
 static const struct default_rule named_port_rules[] = {
 	{"name", "\"\"", NULL, NULL},
@@ -87,13 +87,7 @@ static void set_each(struct obj *list, const struct default_rule *rules)
 
 static void set_slice(struct obj *o)
 {
-	struct obj *list = default_list(o, "endpoints");
 	set_each(default_list(o, "ports"), named_port_rules);
-	for (size_t i = 0; i < obj_len(list); i++) { /* the real server always shows it */
-		struct obj *one = obj_at_mut(list, i);
-		if (obj_type(one) == OBJ_MAP && default_is_absent(obj_get(one, "conditions")))
-			obj_set(one, "conditions", obj_map());
-	}
 }
 
 static void set_endpoints(struct obj *o)
@@ -185,14 +179,6 @@ static void set_account_secrets(struct obj *o)
 	}
 }
 
-/* All of it may be left out. */
-static void set_driver(struct obj *o)
-{
-	if (default_is_absent(obj_get(o, "spec")))
-		obj_set(o, "spec", obj_map());
-	defaults_apply(o, driver_rules);
-}
-
 /* clang-format off */
 static const struct default_kind kinds[] = {
 	{"",      "endpoints",              NULL,             set_endpoints},
@@ -207,7 +193,7 @@ static const struct default_kind kinds[] = {
 	{"resource.k8s.io", "resourceclaims", NULL,           set_claim},
 	{"resource.k8s.io", "resourceclaimtemplates", NULL,   set_claim_template},
 	{"scheduling.k8s.io", "priorityclasses", NULL,        set_priority},
-	{"storage.k8s.io", "csidrivers",    NULL,             set_driver},
+	{"storage.k8s.io", "csidrivers",    driver_rules,     NULL},
 	{"storage.k8s.io", "storageclasses", NULL,            set_class},
 };
 /* clang-format on */

@@ -246,6 +246,4 @@ void services_allocate(const struct store_table *services, struct obj *o, const 
 	if (is_type(o, "ExternalName") && cstr_in(obj_str(spec, "internalTrafficPolicy"), traffic))
 		obj_del(spec,
 			"internalTrafficPolicy"); /* it is not shown, and another one refused */
-	if (!obj_path(o, "status.loadBalancer"))
-		obj_set_path(o, "status.loadBalancer", obj_map());
 }

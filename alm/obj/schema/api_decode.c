@@ -222,17 +222,33 @@ static int decode_scalar(struct decode *d, const struct api_place *p, const stru
 
 /* --- structs, lists, maps --- */
 
-/* What has a default is there, and with its zero value what Go writes always and is no pointer. */
-/* NOLINTNEXTLINE(misc-no-recursion): as deep as structs are embedded */
-static void fill_struct(const struct api_type *t, struct obj *o)
+/* NOLINTBEGIN(misc-no-recursion): as deep as structs are in structs that are no pointers */
+/* omitempty leaves out no struct. */
+static bool is_always_struct(const struct api_field *f)
+{
+	return f->shape == API_STRUCT && !f->marks;
+}
+
+/* The zero value of it, or of a null in a list or map of it. */
+static struct obj *filled(const struct api_field *f)
+{
+	struct obj *o = api_zero(f);
+	if (o && f->shape == API_STRUCT)
+		api_fill(api_struct_of(f), o);
+	return o;
+}
+
+void api_fill(const struct api_type *t, struct obj *o)
 {
 	size_t n;
 	const struct api_field *fields = api_fields_of(t, &n);
 	for (size_t i = 0; i < n; i++) {
 		const struct api_field *f = &fields[i];
 		const char *name = api_text(f->name);
-		if (f->flags & API_EMBEDDED && api_struct_of(f))
-			fill_struct(api_struct_of(f), o);
+		if (f->flags & API_EMBEDDED) {
+			api_fill(api_struct_of(f), o);
+			continue;
+		}
 		const char *json = api_text(f->default_json);
 		struct obj *value = NULL;
 		struct error ignored;
@@ -240,19 +256,11 @@ static void fill_struct(const struct api_type *t, struct obj *o)
 			continue;
 		if (*json && json_parse(str_of(json), &value, &ignored) == 0)
 			obj_set(o, name, value);
-		else if (api_is_always(f))
-			obj_set(o, name, api_zero(f));
+		else if (api_is_always(f) || is_always_struct(f))
+			obj_set(o, name, filled(f));
 	}
 }
-
-/* A null in a list or map. */
-static struct obj *zero_item(const struct api_field *f)
-{
-	struct obj *o = api_zero(f);
-	if (o && f->shape == API_STRUCT)
-		fill_struct(api_struct_of(f), o);
-	return o;
-}
+/* NOLINTEND(misc-no-recursion) */
 
 static int decode_struct(struct decode *d, const struct api_place *at, const struct api_type *t,
 			 struct obj *o);
@@ -328,7 +336,7 @@ static int decode_map(struct decode *d, const struct api_place *p, struct obj *m
 		struct obj *v = obj_get_mut(map, it.key), *now = NULL;
 		int r = 0;
 		if (obj_type(v) == OBJ_NULL)
-			now = lists ? obj_list() : zero_item(p->field);
+			now = lists ? obj_list() : filled(p->field);
 		else if (lists)
 			r = obj_type(v) == OBJ_LIST ? decode_list(d, &in, v)
 						    : wrong_type(d, &in, API_LIST, v);
@@ -352,7 +360,7 @@ static int decode_list(struct decode *d, const struct api_place *p, struct obj *
 				       .outer = p->outer};
 		struct obj *v = obj_at_mut(list, i), *now = NULL;
 		if (obj_type(v) == OBJ_NULL)
-			now = zero_item(p->field);
+			now = filled(p->field);
 		else if (decode_value(d, &in, v, &now) < 0)
 			return -d->err->code;
 		if (now)
@@ -435,7 +443,7 @@ static int decode_struct(struct decode *d, const struct api_place *at, const str
 		*d->err = fault;
 		return -d->err->code;
 	}
-	fill_struct(t, o);
+	api_fill(t, o);
 	return 0;
 }
 

@@ -24,6 +24,13 @@ static void test_differs__answers_are_those_of_a_real_server(void **state)
 	replay("tests/golden/kube-api/differs.jsonl", 500, NULL);
 }
 
+/* What Go writes always: structs that are no pointers, and in them what has no omitempty. */
+static void test_differs__fields_that_nobody_wrote(void **state)
+{
+	(void)state;
+	replay("tests/golden/kube-api/bare.jsonl", 45, NULL);
+}
+
 /* Of the workloads and what they need, with who owns what. */
 static void test_differs__of_workloads(void **state)
 {
@@ -181,6 +188,7 @@ int main(void)
 		cmocka_unit_test(test_differs__forms_of_a_definition),
 		cmocka_unit_test(test_differs__of_pods),
 		cmocka_unit_test(test_differs__small_things),
+		cmocka_unit_test(test_differs__fields_that_nobody_wrote),
 		cmocka_unit_test(test_differs__what_is_null_or_empty),
 		cmocka_unit_test(test_differs__what_kubectl_showed),
 		cmocka_unit_test(test_differs__who_asks_for_a_certificate),

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""bare.py URL TOKEN >bare.jsonl: what a real kube-apiserver without controllers shows of fields that nobody has written.
+
+One object of each kind, and each with one of its fields left out, of which those are recorded that show an empty struct or a zero
+which no line before shows; and patches of a status that nobody has written yet. test_differs.c sends the same to ours."""
+import copy
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', 'fuzz'))
+import recorder  # noqa: E402
+from api_bases import BASES  # noqa: E402
+from api_bases_rich import RICH  # noqa: E402
+
+ELSEWHERE = ('customresourcedefinitions', 'example.com', 'reviews', 'validatingadmissionpolicies', 'tokens')  # status at once here
+SERVERS = ('metadata', 'apiVersion', 'kind')
+
+
+def variants(o, top):
+    """The object, in place without one of its members at a time."""
+    members = list(o.items()) if isinstance(o, dict) else list(enumerate(o)) if isinstance(o, list) else ()
+    for k, v in members:
+        if isinstance(o, dict):
+            del o[k]
+            yield top
+            o[k] = v
+        yield from variants(v, top)
+
+
+def empties(o, way=()):
+    """The paths of empty structs and of zeros, as far as no list is on the way."""
+    for k, v in o.items():
+        if not way and k in SERVERS or '.' in k:
+            continue
+        if v in ({}, 0, '', False) and v != []:
+            yield '.'.join(way + (k,)), v
+        elif isinstance(v, dict):
+            yield from empties(v, way + (k,))
+
+
+def was_sent(body, path):
+    return recorder.member(body, path) is not None
+
+
+def show(path, body, seen):
+    try:
+        code, answer, _ = recorder.send('POST', path + '?dryRun=All', json.dumps(body))
+    except OSError:  # its handler has panicked
+        return
+    found = [p for p, _ in empties(answer) if not was_sent(body, p) and (path, p) not in seen] if code == 201 else []
+    seen.update((path, p) for p in found)
+    if found:
+        recorder.ask('POST', path + '?dryRun=All', body, fields=found)
+
+
+def main():
+    seen = set()
+    for path, body in BASES + list(RICH):
+        if any(x in path for x in ELSEWHERE):
+            continue
+        body = copy.deepcopy(body)
+        body.setdefault('metadata', {}).setdefault('name', 'bare')
+        show(path, body, seen)
+        for v in variants(body, body):
+            if (v.get('metadata') or {}).get('name'):
+                show(path, v, seen)
+    deployments = '/apis/apps/v1/namespaces/default/deployments'
+    one = copy.deepcopy(dict(BASES)[deployments])
+    one['metadata'] = {'name': 'bare'}
+    recorder.ask('POST', deployments, one, fields=['status'])
+    status = deployments + '/bare/status'
+    for patch in ([{'op': 'test', 'path': '/status', 'value': {}}], [{'op': 'add', 'path': '/status/observedGeneration', 'value': 1}],
+                  [{'op': 'remove', 'path': '/status'}]):
+        recorder.ask('PATCH', status, patch, recorder.PATCH, fields=['status'])
+    recorder.ask('PATCH', deployments + '/bare', {'status': None}, recorder.MERGE, fields=['status'])
+
+
+main()
