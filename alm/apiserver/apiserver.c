@@ -38,6 +38,7 @@
 #include "alm/base/clock.h"
 #include "alm/base/pool.h"
 #include "alm/obj/json.h"
+#include "alm/obj/schema/api_types.h"
 
 #define BOOTSTRAP_MAX      1000
 #define SERVER_ARENA_BYTES ((size_t)4 << 20)
@@ -48,7 +49,10 @@
 static int negotiate(struct request *r, struct error *err)
 {
 	bool watch = cstr_eq(r->verb, "watch");
-	if (negotiate_accept(request_header(r, "Accept"), watch, &r->accept, err) < 0)
+	const char *api_version = kind_api_version(r->kind, r->arena);
+	bool has_type =
+		!(r->kind->flags & KIND_CUSTOM) && api_type_of_kind(api_version, r->kind->kind);
+	if (negotiate_accept(request_header(r, "Accept"), watch, has_type, &r->accept, err) < 0)
 		return -err->code;
 	const char *include = request_query(r, "includeObject");
 	if (cstr_eq(include, "None"))

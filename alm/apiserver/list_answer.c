@@ -221,7 +221,7 @@ int list_charge(struct request *r, const struct listing *l, struct error *err)
 	size_t bytes = bytes_of(l);
 	if (!r->exchange || bytes <= LIST_WHOLE_BYTES)
 		return 0;
-	if (r->accept.yaml && bytes > REQUEST_YAML_BYTES_MAX)
+	if (r->accept.form != FORM_JSON && bytes > REQUEST_YAML_BYTES_MAX)
 		return fail_code(r, E_TOOLARGE, err, REQUEST_YAML_MESSAGE);
 	exchange_discharge(r->exchange, QUOTA_ANSWER_BYTES); /* while it was converted */
 	if (exchange_charge(r->exchange, QUOTA_ANSWER_BYTES, bytes) == QUOTA_OK)
@@ -234,7 +234,7 @@ void list_answer(struct request *r, const struct listing *l)
 {
 	if (!r->exchange)
 		return;
-	if (r->accept.yaml || bytes_of(l) <= LIST_WHOLE_BYTES)
+	if (r->accept.form != FORM_JSON || bytes_of(l) <= LIST_WHOLE_BYTES)
 		answer_whole(r, l);
 	else
 		stream_start(r, l);

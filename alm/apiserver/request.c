@@ -5,6 +5,8 @@
 
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/status.h"
+#include "alm/apiserver/wire/negotiate.h"
+#include "alm/apiserver/wire/protobuf.h"
 #include "alm/obj/json.h"
 #include "alm/obj/yaml.h"
 
@@ -238,26 +240,28 @@ void request_reply_json(struct request *r, int status, struct str json)
 {
 	struct error err = ERROR_INIT;
 	struct obj *o = NULL;
-	if (r->accept.yaml && json.len > REQUEST_YAML_BYTES_MAX) {
+	if (r->accept.form != FORM_JSON && json.len > REQUEST_YAML_BYTES_MAX) {
 		reply_too_large_for_yaml(r);
 		return;
 	}
-	if (!r->accept.yaml || json_parse(json, &o, &err) < 0) {
+	if (r->accept.form == FORM_JSON || json_parse(json, &o, &err) < 0) {
 		request_reply(r, status, "application/json", json);
 		return;
 	}
-	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)256 << 20);
-	yaml_print(o, &b);
+	request_reply_obj(r, status, o);
 	obj_unref(o);
-	request_reply(r, status, "application/yaml", strbuf_str(&b));
 }
 
 void request_reply_obj(struct request *r, int status, const struct obj *o)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT((size_t)256 << 20);
-	if (r->accept.yaml) {
+	if (r->accept.form == FORM_YAML) {
 		yaml_print(o, &b);
 		request_reply(r, status, "application/yaml", strbuf_str(&b));
+		return;
+	}
+	if (r->accept.form == FORM_PROTOBUF && protobuf_encode(o, &b)) {
+		request_reply(r, status, NEGOTIATE_PROTOBUF, strbuf_str(&b));
 		return;
 	}
 	json_print(o, &b);

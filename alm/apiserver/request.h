@@ -39,8 +39,10 @@ enum accept_as {
 
 enum table_include { INCLUDE_METADATA, INCLUDE_NONE, INCLUDE_OBJECT };
 
+enum accept_form { FORM_JSON, FORM_YAML, FORM_PROTOBUF };
+
 struct accept {
-	bool yaml;
+	enum accept_form form;
 	enum accept_as as;
 	const char *as_version; /* "v1" or "v1beta1" of meta.k8s.io, of AS_TABLE and AS_METADATA */
 	enum table_include include; /* query includeObject */
@@ -150,10 +152,11 @@ void request_annotate(struct request *r, const char *key, struct str value);
 void request_reply(struct request *r, int status, const char *content_type, struct str body);
 /* Begins a stream, which the caller writes and ends; after the commit of an open batch. */
 void request_begin(struct request *r, int status, const char *content_type);
-/* As JSON or YAML, as accept says. A text larger than REQUEST_YAML_BYTES_MAX, whose tree would have
+/* As JSON, YAML or protobuf, as accept says. A text larger than REQUEST_YAML_BYTES_MAX, whose tree would have
  * 16 times its size, is not turned into YAML: E_TOOLARGE. */
 #define REQUEST_YAML_BYTES_MAX ((size_t)4 << 20)
-#define REQUEST_YAML_MESSAGE   "the answer is too large for YAML: ask for JSON, or use limit"
+#define REQUEST_YAML_MESSAGE \
+	"the answer is too large for YAML or protobuf: ask for JSON, or use limit"
 void request_reply_obj(struct request *r, int status, const struct obj *o);
 void request_reply_json(struct request *r, int status, struct str json);
 /* A Status, from err and r->failure (status.h). */

@@ -100,9 +100,11 @@ static void send_object(struct request *r, const struct doc *doc)
 {
 	struct error err = ERROR_INIT;
 	struct accept a;
-	r->accept.yaml =
-		negotiate_accept(request_header(r, "Accept"), false, &a, &err) == 0 && a.yaml;
-	if (doc && r->accept.yaml)
+	bool yaml = negotiate_accept(request_header(r, "Accept"), false, false, &a, &err) == 0 &&
+		    a.form == FORM_YAML;
+	if (yaml)
+		r->accept.form = FORM_YAML;
+	if (doc && yaml)
 		request_reply_json(r, 200, str_n(doc->text, doc->len));
 	else
 		send(r, doc, JSON, false);

@@ -9,6 +9,7 @@
 #include "alm/apiserver/kinds/virtual.h"
 #include "alm/apiserver/status.h"
 #include "alm/apiserver/waiting.h"
+#include "alm/apiserver/wire/negotiate.h"
 
 #define BOOKMARK_BEFORE_END (2 * NS_PER_S)
 #define FIRST_BYTES_MAX     ((size_t)64 << 20) /* soft, as that of an exchange */
@@ -273,7 +274,9 @@ static void arm(struct watcher *w)
 
 static void begin_stream(struct watcher *w)
 {
-	request_begin(w->request, 200, "application/json");
+	bool binary = w->request->accept.form == FORM_PROTOBUF;
+	request_begin(w->request, 200,
+		      binary ? NEGOTIATE_PROTOBUF ";stream=watch" : "application/json");
 	arm(w);
 	if (!begins_with_all(w)) {
 		w->first_sent = true;

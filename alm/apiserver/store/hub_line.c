@@ -4,6 +4,7 @@
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/docs/table.h"
 #include "alm/apiserver/kinds/convert.h"
+#include "alm/apiserver/wire/protobuf.h"
 #include "alm/base/hash.h"
 #include "alm/obj/json.h"
 
@@ -18,6 +19,20 @@ static void print_table(const struct request *r, const struct obj *o, bool colum
 	table_end(b);
 	while (b->len && b->buf[b->len - 1] == '\n')
 		strbuf_truncate(b, b->len - 1);
+}
+
+void hub_line_finish(const struct request *r, struct strbuf *b)
+{
+	struct error ignored = ERROR_INIT;
+	struct obj *event = NULL;
+	CLEANUP(strbuf_release) struct strbuf frame = STRBUF_INIT(STORE_VALUE_BYTES_MAX * 4);
+	if (r->accept.form != FORM_PROTOBUF || json_parse(strbuf_str(b), &event, &ignored) < 0)
+		return;
+	if (protobuf_encode_event(event, &frame)) {
+		strbuf_clear(b);
+		strbuf_addstr(b, strbuf_str(&frame));
+	}
+	obj_unref(event);
 }
 
 void hub_line_print(const struct request *r, const char *type, const struct obj *o, struct text *t,
@@ -38,11 +53,12 @@ void hub_line_print(const struct request *r, const char *type, const struct obj 
 	else
 		convert_print(k, t, false, b);
 	strbuf_adds(b, "}\n");
+	hub_line_finish(r, b);
 }
 
 static bool same_accept(const struct accept *a, const struct accept *b)
 {
-	return a->as == b->as && a->include == b->include &&
+	return a->form == b->form && a->as == b->as && a->include == b->include &&
 	       (a->as == AS_OBJECT || cstr_eq(a->as_version, b->as_version));
 }
 

@@ -1,5 +1,6 @@
 /*
- * hub_line: an event as a watcher reads it: one line of JSON in the version and the form that its request asked for.
+ * hub_line: an event as a watcher reads it: one line of JSON, or a frame of protobuf, in the version and the form that its
+ * request asked for.
  * The lines of one change are kept while it goes round, since most watchers read the same.
  */
 #ifndef ALM_APISERVER_STORE_HUB_LINE_H
@@ -24,6 +25,8 @@ struct hub_lines {
 /* The object, or the stored text when o is NULL. columns: a Table states its columns. */
 void hub_line_print(const struct request *r, const char *type, const struct obj *o, struct text *t,
 		    bool columns, struct strbuf *b);
+/* A line of JSON -> what the watcher reads: the same, or a frame. */
+void hub_line_finish(const struct request *r, struct strbuf *b);
 /* initial_end: it ends the objects that the watch began with. */
 void hub_line_bookmark(const struct request *r, int64_t rv, bool initial_end, bool columns,
 		       struct strbuf *b);

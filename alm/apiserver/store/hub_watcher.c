@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/status.h"
+#include "alm/apiserver/store/hub_line.h"
 
 void watcher_take(struct watcher *w, struct request *r, const struct list_options *l)
 {
@@ -111,6 +112,7 @@ void hub_send_expired(struct watcher *w, const char *why)
 	strbuf_adds(&b, "{\"type\":\"ERROR\",\"object\":");
 	status_print(&r->failure, &err, &b);
 	strbuf_adds(&b, "}\n");
+	hub_line_finish(r, &b);
 	exchange_write(r->exchange, strbuf_str(&b));
 	watcher_finish(w, true);
 }

@@ -53,11 +53,11 @@ static bool served(const struct media *m, bool is_watch, struct accept *ret)
 {
 	struct accept a = {.as = AS_OBJECT, .include = ret->include};
 	if (str_ieq(m->type, "application/yaml"))
-		a.yaml = true;
+		a.form = FORM_YAML;
 	else if (!str_ieq(m->type, "application/json") && !str_is(m->type, "*/*") &&
 		 !str_ieq(m->type, "application/*"))
 		return false;
-	if (a.yaml && is_watch)
+	if (a.form == FORM_YAML && is_watch)
 		return false;
 	if (m->as.len) {
 		if (!str_is(m->group, "meta.k8s.io"))
@@ -80,15 +80,22 @@ static bool served(const struct media *m, bool is_watch, struct accept *ret)
 	return true;
 }
 
-int negotiate_accept(const char *header, bool is_watch, struct accept *ret, struct error *err)
+int negotiate_accept(const char *header, bool is_watch, bool has_type, struct accept *ret,
+		     struct error *err)
 {
 	struct str rest = str_trim(str_of(header)), part;
+	bool binary = false;
 	if (!rest.len)
 		rest = STR("*/*");
 	for (int i = 0; i < ALTERNATIVES_MAX && str_next(&rest, ',', &part); i++) {
 		struct media m = media_parse(part);
 		if (served(&m, is_watch, ret))
 			return 0;
+		binary |= str_ieq(m.type, NEGOTIATE_PROTOBUF) && !m.as.len;
+	}
+	if (binary && has_type) {
+		*ret = (struct accept){.form = FORM_PROTOBUF, .include = ret->include};
+		return 0;
 	}
 	return error_set(err, E_NOTACCEPTABLE, "%s", NEGOTIATE_TYPES_ONLY);
 }
@@ -203,8 +210,7 @@ int negotiate_body(const struct kind *kind, const char *content_type, struct str
 		return decode_json(kind, bytes, a, ret, err);
 	if (str_ieq(m.type, "application/yaml"))
 		return decode_yaml(kind, bytes, a, ret, err);
-	if (str_ieq(m.type, "application/vnd.kubernetes.protobuf") &&
-	    !(kind && kind->flags & KIND_CUSTOM)) {
+	if (str_ieq(m.type, NEGOTIATE_PROTOBUF) && !(kind && kind->flags & KIND_CUSTOM)) {
 		struct obj *o;
 		int r = protobuf_decode(bytes, &o, err);
 		if (r == 0)

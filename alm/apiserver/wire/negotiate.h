@@ -4,12 +4,14 @@
 
 #include "alm/apiserver/request.h"
 
-#define NEGOTIATE_TYPES      "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+#define NEGOTIATE_PROTOBUF   "application/vnd.kubernetes.protobuf"
+#define NEGOTIATE_TYPES      "application/json, application/yaml, " NEGOTIATE_PROTOBUF
 #define NEGOTIATE_TYPES_ONLY "only the following media types are accepted: " NEGOTIATE_TYPES
 
-/* The first alternative that is served; NULL or empty header is JSON. is_watch: no YAML.
- * E_NOTACCEPTABLE with Kubernetes' text (golden G97, G98). */
-int negotiate_accept(const char *header, bool is_watch, struct accept *ret, struct error *err);
+/* The first alternative that is served; NULL or empty header is JSON. is_watch: no YAML. Protobuf (has_type: of a kind of the
+ * table of types, and whole objects only) is for who takes nothing else. E_NOTACCEPTABLE with Kubernetes' text (golden G97, G98). */
+int negotiate_accept(const char *header, bool is_watch, bool has_type, struct accept *ret,
+		     struct error *err);
 
 struct body {
 	struct obj *value; /* tied to the arena, may be changed by the caller */

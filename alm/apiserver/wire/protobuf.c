@@ -460,7 +460,6 @@ static const struct api_type *type_of(const struct obj *o)
 
 int protobuf_decode(struct str bytes, struct obj **ret, struct error *err)
 {
-	static const char magic[4] = {'k', '8', 's', 0};
 	size_t n_left = OBJ_BODY_NODES_MAX;
 	struct reader r = {bytes, err, 0, &n_left};
 	struct item type_meta = {0}, raw = {0};
@@ -468,9 +467,10 @@ int protobuf_decode(struct str bytes, struct obj **ret, struct error *err)
 	if (bytes.len > PROTOBUF_BYTES_MAX)
 		return error_set(err, E_TOOLARGE, "protobuf body is larger than %zu bytes",
 				 PROTOBUF_BYTES_MAX);
-	if (bytes.len < sizeof(magic) || memcmp(bytes.ptr, magic, sizeof(magic)) != 0)
+	if (bytes.len < PROTOBUF_MAGIC_BYTES ||
+	    memcmp(bytes.ptr, PROTOBUF_MAGIC, PROTOBUF_MAGIC_BYTES) != 0)
 		return broken(&r, "it does not begin with k8s\\x00");
-	bytes = str_skip(bytes, sizeof(magic));
+	bytes = str_skip(bytes, PROTOBUF_MAGIC_BYTES);
 	if (find_item(&r, bytes, 1, &type_meta) < 0 || find_item(&r, bytes, 2, &raw) < 0 ||
 	    decode_type(&r, type_meta.bytes, o) < 0)
 		return -E_BADREQUEST;

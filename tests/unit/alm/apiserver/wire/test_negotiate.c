@@ -11,9 +11,9 @@ static void accepts(const char *header, enum accept_as as, const char *version, 
 	struct error err = ERROR_INIT;
 	struct accept a = {.as = AS_OBJECT};
 	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 16);
-	assert_ok(negotiate_accept(header, false, &a, &err), &err);
+	assert_ok(negotiate_accept(header, false, false, &a, &err), &err);
 	assert_int_equal(a.as, as);
-	assert_int_equal(a.yaml, yaml);
+	assert_int_equal(a.form, yaml ? FORM_YAML : FORM_JSON);
 	assert_true(cstr_eq(a.as_version, version));
 }
 
@@ -42,7 +42,7 @@ static void refused(int n)
 	struct error err = ERROR_INIT;
 	struct accept a = {.as = AS_OBJECT};
 	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 16);
-	assert_int_equal(negotiate_accept(obj_str(g, "req.acc"), false, &a, &err),
+	assert_int_equal(negotiate_accept(obj_str(g, "req.acc"), false, false, &a, &err),
 			 -E_NOTACCEPTABLE);
 	assert_string_equal(err.msg, obj_str(g, "resp.message"));
 }
@@ -54,14 +54,37 @@ static void test_negotiate__nothing_served_is_406(void **state)
 	refused(98);
 }
 
+/* Of a kind with a type, whole objects, and only where nothing else is taken. */
+static void test_negotiate__protobuf_is_for_who_takes_nothing_else(void **state)
+{
+	(void)state;
+	struct error err = ERROR_INIT;
+	struct accept a = {.as = AS_OBJECT, .include = INCLUDE_NONE};
+	assert_ok(negotiate_accept(NEGOTIATE_PROTOBUF, true, true, &a, &err), &err);
+	assert_int_equal(a.form, FORM_PROTOBUF);
+	assert_int_equal(a.include, INCLUDE_NONE);
+	assert_ok(negotiate_accept(NEGOTIATE_PROTOBUF ";stream=watch, text/html", true, true, &a,
+				   &err),
+		  &err);
+	assert_int_equal(a.form, FORM_PROTOBUF);
+	assert_ok(negotiate_accept(NEGOTIATE_PROTOBUF ", */*;q=0.1", false, true, &a, &err), &err);
+	assert_int_equal(a.form, FORM_JSON);
+	assert_int_equal(negotiate_accept(NEGOTIATE_PROTOBUF, false, false, &a, &err),
+			 -E_NOTACCEPTABLE);
+	assert_int_equal(negotiate_accept(NEGOTIATE_PROTOBUF ";as=Table;v=v1;g=meta.k8s.io", false,
+					  true, &a, &err),
+			 -E_NOTACCEPTABLE);
+}
+
 static void test_negotiate__a_watch_is_never_yaml(void **state)
 {
 	(void)state;
 	struct error err = ERROR_INIT;
 	struct accept a = {.as = AS_OBJECT};
 	CLEANUP(arena_freep) struct arena *arena = arena_new(1 << 16);
-	assert_int_equal(negotiate_accept("application/yaml", true, &a, &err), -E_NOTACCEPTABLE);
-	assert_ok(negotiate_accept("application/json;stream=watch", true, &a, &err), &err);
+	assert_int_equal(negotiate_accept("application/yaml", true, false, &a, &err),
+			 -E_NOTACCEPTABLE);
+	assert_ok(negotiate_accept("application/json;stream=watch", true, false, &a, &err), &err);
 }
 
 static const struct kind widget = {
@@ -176,6 +199,7 @@ int main(void)
 		cmocka_unit_test(test_negotiate__a_body_that_is_no_json_is_shown),
 		cmocka_unit_test(test_negotiate__the_first_served_alternative_wins),
 		cmocka_unit_test(test_negotiate__nothing_served_is_406),
+		cmocka_unit_test(test_negotiate__protobuf_is_for_who_takes_nothing_else),
 		cmocka_unit_test(test_negotiate__a_watch_is_never_yaml),
 		cmocka_unit_test(test_negotiate__bodies_that_cannot_be_read),
 		cmocka_unit_test(test_negotiate__duplicates_are_findings),

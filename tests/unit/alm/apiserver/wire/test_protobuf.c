@@ -71,12 +71,25 @@ static void test_protobuf__bodies_of_kubectl(void **state)
 		      "\"q\"},\"spec\":{\"hard\":{\"cpu\":\"1\",\"pods\":\"2\"}},\"status\":{}}");
 }
 
-/* Objects of 44 kinds as a real server answered them in both forms (tests/golden/kube-api). */
+/* Objects of 44 kinds as a real server answered them in both forms (tests/golden/kube-api): the same bytes, but that it keeps
+ * the blanks of the JSON that it was sent in them. */
+static void check_encoded(const struct obj *c)
+{
+	static const char *const has_blanks[] = {"ControllerRevision", "DeviceClass", NULL};
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(PROTOBUF_BYTES_MAX);
+	assert_true(protobuf_encode(obj_get(c, "json"), &b) && !b.over);
+	CLEANUP(xfreep) char *hex = xmalloc(2 * b.len + 1);
+	hex_encode(b.buf, b.len, hex);
+	if (!cstr_eq(hex, obj_str(c, "hex")) && !cstr_in(obj_str(c, "json.kind"), has_blanks))
+		fail_msg("%s: want %s\ngot  %s", obj_str(c, "json.kind"), obj_str(c, "hex"), hex);
+}
+
 static void check_recorded(struct str line)
 {
 	struct error err = ERROR_INIT;
 	CLEANUP(obj_unrefp) struct obj *c = NULL, *o = NULL;
 	assert_ok(json_parse(line, &c, &err), &err);
+	check_encoded(c);
 	struct str hex = str_of(obj_str(c, "hex"));
 	unsigned char *bytes = xmalloc(hex.len / 2);
 	assert_true(hex_decode(hex, bytes, hex.len / 2));
@@ -95,18 +108,80 @@ static void check_recorded(struct str line)
 	fail_msg("want %s\ngot  %s", x, y);
 }
 
+static void each_line(const char *path, size_t min, void (*check)(struct str line))
+{
+	struct error err = ERROR_INIT;
+	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT((size_t)4 << 20);
+	assert_ok(file_read(path, &text, &err), &err);
+	struct str rest = strbuf_str(&text), line;
+	size_t n = 0;
+	while (str_next(&rest, '\n', &line))
+		if (line.len) {
+			check(line);
+			n++;
+		}
+	assert_true(n >= min);
+}
+
 static void test_protobuf__answers_of_a_real_server(void **state)
 {
 	(void)state;
+	each_line("tests/golden/kube-api/protobuf.jsonl", 60, check_recorded);
+}
+
+/* Lists and Statuses, or the events of a watch one behind the other. */
+static void check_answer(struct str line)
+{
 	struct error err = ERROR_INIT;
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT((size_t)4 << 20);
-	assert_ok(file_read("tests/golden/kube-api/protobuf.jsonl", &text, &err), &err);
-	struct str rest = strbuf_str(&text), line;
-	size_t n = 0;
-	for (; str_next(&rest, '\n', &line); n++)
-		if (line.len)
-			check_recorded(line);
-	assert_true(n > 60);
+	CLEANUP(obj_unrefp) struct obj *c = NULL;
+	assert_ok(json_parse(line, &c, &err), &err);
+	const struct obj *events = obj_get(c, "events");
+	if (!events) {
+		check_encoded(c);
+		return;
+	}
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(PROTOBUF_BYTES_MAX);
+	for (size_t i = 0; i < obj_len(events); i++)
+		assert_true(protobuf_encode_event(obj_at(events, i), &b));
+	CLEANUP(xfreep) char *hex = xmalloc(2 * b.len + 1);
+	hex_encode(b.buf, b.len, hex);
+	assert_true(obj_len(events) > 0);
+	assert_string_equal(hex, obj_str(c, "hex"));
+}
+
+static void test_protobuf__lists_and_events(void **state)
+{
+	(void)state;
+	each_line("tests/golden/kube-api/protobuf_answers.jsonl", 9, check_answer);
+}
+
+/* What has no type is answered otherwise, and what is too large is seen. */
+static void test_protobuf__what_cannot_be_said(void **state)
+{
+	(void)state;
+	static const char *const none[] = {"{}", "{\"apiVersion\":\"v1\",\"kind\":\"Nope\"}",
+					   "{\"apiVersion\":\"a/v1\",\"kind\":\"List\"}",
+					   "{\"kind\":\"PodList\"}"};
+	for (size_t i = 0; i < ARRAY_LEN(none); i++) {
+		struct error err = ERROR_INIT;
+		CLEANUP(obj_unrefp) struct obj *o = NULL, *event = obj_map();
+		CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(PROTOBUF_BYTES_MAX);
+		assert_ok(json_parse(str_of(none[i]), &o, &err), &err);
+		assert_false(protobuf_encode(o, &b));
+		assert_int_equal(b.len, 0);
+		obj_set_str(event, "type", "ADDED");
+		obj_set(event, "object", obj_ref(o));
+		assert_false(protobuf_encode_event(event, &b));
+	}
+	struct error err = ERROR_INIT;
+	CLEANUP(obj_unrefp) struct obj *event = NULL;
+	CLEANUP(strbuf_release) struct strbuf small = STRBUF_INIT(64);
+	assert_ok(json_parse(STR("{\"type\":\"ADDED\",\"object\":{\"apiVersion\":\"v1\","
+				 "\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}}"),
+			     &event, &err),
+		  &err);
+	assert_false(protobuf_encode_event(event, &small));
+	assert_true(small.over);
 }
 
 /* Behind its magic, its type and its object a body may end: without the type it is of no kind. */
@@ -161,6 +236,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_protobuf__bodies_of_kubectl),
 		cmocka_unit_test(test_protobuf__answers_of_a_real_server),
+		cmocka_unit_test(test_protobuf__lists_and_events),
+		cmocka_unit_test(test_protobuf__what_cannot_be_said),
 		cmocka_unit_test(test_protobuf__every_cut_is_an_error_or_an_object),
 		cmocka_unit_test(test_protobuf__refuses_other_kinds_and_damage),
 	};
