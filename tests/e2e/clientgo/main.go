@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -259,6 +260,9 @@ func typedSubresources(c kubernetes.Interface) error {
 	}
 	err = c.CoreV1().Pods(ns).EvictV1(ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: "cg"}})
 	if err != nil {
+		return err
+	}
+	if err = c.CoreV1().ServiceAccounts(ns).Delete(ctx, "cg", metav1.DeleteOptions{}); err != nil {
 		return err
 	}
 	_, err = c.CoreV1().Pods(ns).GetLogs("cg", &corev1.PodLogOptions{}).DoRaw(ctx)
@@ -532,6 +536,15 @@ func main() {
 	check("typed: a Deployment, its scale, status and foreground deletion", typedWorkload(c))
 	check("typed: token, review, binding, eviction", typedSubresources(c))
 	check("typed: an informer", typedInformer(c))
+	binary := rest.CopyConfig(config)
+	binary.ContentType, binary.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf
+	p := must(kubernetes.NewForConfig(binary))
+	check("protobuf only: create, update, each patch, apply, delete", typedWrites(p))
+	check("protobuf only: errors are those that client-go tells apart", typedErrors(p))
+	check("protobuf only: pages, deletecollection", typedLists(p))
+	check("protobuf only: a Deployment, its scale, status and foreground deletion", typedWorkload(p))
+	check("protobuf only: token, review, binding, eviction", typedSubresources(p))
+	check("protobuf only: an informer", typedInformer(p))
 	check("dynamic: a definition, found by a mapper", dynamicDefinition(c, d))
 	check("dynamic: create, apply, status", dynamicWrites(d))
 	check("dynamic: an informer", dynamicInformer(d))
