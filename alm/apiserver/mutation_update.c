@@ -147,26 +147,29 @@ void mutation_keep_status(struct mutation *m)
  * at a real 1.36); of custom resources it is not. */
 bool mutation_status_keeps(const struct mutation *m, const char *field)
 {
+	/* What ResetObjectMetaForStatus() of 1.36 leaves as it comes, and what APIServices do not take back. */
 	static const char *const two[] = {"deletionGracePeriodSeconds", "generateName", NULL};
+	static const char *const three[] = {"deletionGracePeriodSeconds", "deletionTimestamp",
+					    "generateName", NULL};
 	static const struct {
-		const char *group, *plural, *field; /* field NULL: any, or (but_two) any but two */
-		bool but_two; /* which ResetObjectMetaForStatus() of 1.36 leaves as they come */
+		const char *group, *plural, *field; /* field NULL: any but those */
+		const char *const *but;
 	} kept[] = {
-		{"", "pods", "ownerReferences", false},
-		{"apps", "deployments", "labels", false},
-		{"admissionregistration.k8s.io", "validatingadmissionpolicies", NULL, true},
-		{"apiregistration.k8s.io", "apiservices", NULL, false},
-		{"flowcontrol.apiserver.k8s.io", "flowschemas", NULL, false},
-		{"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", NULL, false},
-		{"networking.k8s.io", "servicecidrs", NULL, true},
-		{"resource.k8s.io", "resourceclaims", NULL, true},
-		{"storage.k8s.io", "volumeattachments", NULL, true},
+		{"", "pods", "ownerReferences", NULL},
+		{"apps", "deployments", "labels", NULL},
+		{"admissionregistration.k8s.io", "validatingadmissionpolicies", NULL, two},
+		{"apiregistration.k8s.io", "apiservices", NULL, three},
+		{"flowcontrol.apiserver.k8s.io", "flowschemas", NULL, NULL},
+		{"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations", NULL, NULL},
+		{"networking.k8s.io", "servicecidrs", NULL, two},
+		{"resource.k8s.io", "resourceclaims", NULL, two},
+		{"storage.k8s.io", "volumeattachments", NULL, two},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
 		if (cstr_eq(kept[i].group, m->kind->group) &&
 		    cstr_eq(kept[i].plural, m->kind->plural) &&
 		    (!kept[i].field || (field && cstr_eq(kept[i].field, field))))
-			return !kept[i].but_two || !field || !cstr_in(field, two);
+			return !kept[i].but || !field || !cstr_in(field, kept[i].but);
 	return m->kind->flags & KIND_CUSTOM;
 }
 

@@ -68,7 +68,8 @@ void schema_validate_rules(const struct schema *s, const struct obj *o, const st
 void schema_validate_update_rules(const struct schema *s, const struct obj *o,
 				  const struct obj *old, struct field_errors *ret,
 				  struct field_errors *ret_through);
-/* schema_validate() of a default: lists are not looked at as sets and maps, nor that what may be an integer or a string is one. */
+/* schema_validate() of a default, of which nothing is told yet: what objects in it lack of an object (apiVersion, kind) is told
+ * alone; lists are not looked at as sets and maps, nor that what may be an integer or a string is one. */
 void schema_validate_default(const struct schema *s, const struct obj *o, struct field_errors *ret);
 /* The rules over a default that is right otherwise: as a value that stays as it is, and as one that is new. */
 void schema_validate_default_rules(const struct schema *s, const struct obj *o,

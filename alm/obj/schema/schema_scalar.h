@@ -20,6 +20,8 @@ struct schema_work {
 
 struct schema_validation {
 	struct field_errors *errors; /* NULL: silent */
+	struct field_errors
+		*embedded; /* gets what objects in it lack of an object; NULL: errors does */
 	struct strbuf path;
 	const char *root; /* what is said of no place in particular is said of it */
 	size_t unsaid;    /* bytes of path that messages do not repeat */

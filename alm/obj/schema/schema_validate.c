@@ -156,6 +156,8 @@ static const char *kind_fault(struct str kind)
 static void check_embedded(struct schema_validation *v, const struct obj *o)
 {
 	static const char *const names[] = {"apiVersion", "kind"};
+	struct field_errors *all = v->errors;
+	v->errors = v->embedded ? v->embedded : all;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const struct obj *value = obj_get(o, names[i]);
 		struct str text = obj_as_str(value), first, rest;
@@ -174,6 +176,7 @@ static void check_embedded(struct schema_validation *v, const struct obj *o)
 			fail_value(v, names[i], value,
 				   "unexpected GroupVersion string: ", obj_as_string(value));
 	}
+	v->errors = all;
 }
 
 static void check_members(struct schema_validation *v, const struct schema *s, const struct obj *o)
@@ -410,11 +413,18 @@ static void tell_over(const struct schema_work *work, struct field_errors *ret)
 void schema_validate_default(const struct schema *s, const struct obj *o, struct field_errors *ret)
 {
 	struct schema_work work = {.left = SCHEMA_STEPS_MAX};
-	struct schema_validation v = {
-		.errors = ret, .work = &work, .root = "<nil>", .of_default = true};
+	struct field_errors *others = ARENA_NEW(ret->arena, struct field_errors);
+	field_errors_init(others, ret->arena);
+	struct schema_validation v = {.errors = others,
+				      .embedded = ret,
+				      .work = &work,
+				      .root = "<nil>",
+				      .of_default = true};
 	strbuf_init(&v.path, PATH_BYTES_MAX);
 	check_node(&v, s, o);
 	strbuf_release(&v.path);
+	if (!ret->n)
+		*ret = *others;
 	tell_over(&work, ret);
 }
 

@@ -74,6 +74,19 @@ def main():
                   [{'op': 'remove', 'path': '/status'}]):
         recorder.ask('PATCH', status, patch, recorder.PATCH, fields=['status'])
     recorder.ask('PATCH', deployments + '/bare', {'status': None}, recorder.MERGE, fields=['status'])
+    services = '/apis/apiregistration.k8s.io/v1/apiservices'
+    recorder.ask('POST', services, {'metadata': {'name': 'v1.bare.example.com'}, 'spec': {
+        'group': 'bare.example.com', 'version': 'v1', 'groupPriorityMinimum': 1, 'versionPriority': 1, 'service': {
+            'name': 's', 'namespace': 'n'}}}, fields=['spec.service.port'])
+    for meta in ({'deletionGracePeriodSeconds': 5}, {'deletionTimestamp': '2020-01-01T00:00:00Z'}, {'generateName': 'x'}, {'labels': {'a': 'b'}}):
+        recorder.ask('PATCH', services + '/v1.bare.example.com/status', {'metadata': meta}, recorder.MERGE, fields=[
+            'metadata.labels', 'metadata.generateName'])
+    for default in ({'a': 1}, {'k': 'v'}, {'apiVersion': 'a/v1', 'kind': 'K', 'a': 1}, 'x'):  # what no object is, is told alone
+        recorder.ask('POST', recorder.CRD, {'metadata': {'name': 'bares.x.io'}, 'spec': {
+            'group': 'x.io', 'scope': 'Namespaced', 'names': {'plural': 'bares', 'kind': 'Bare'}, 'versions': [{
+                'name': 'v1', 'served': True, 'storage': True, 'schema': {'openAPIV3Schema': {
+                    'type': 'object', 'properties': {'a': {'type': 'string'}, 'spec': {'type': 'object'}}, 'default': default,
+                    'required': ['spec']}}}]}})
 
 
 main()
