@@ -234,6 +234,9 @@ static void append_write(struct step_call *c, const struct client_reply *reply)
 	if (a->as)
 		obj_set_path(body, "who.user", obj_string(a->as));
 	set_objects(c, reply, body);
+	if (reply->err && a->type == ACT_CREATE && reply->err->code == E_CONFLICT)
+		obj_set_str(body, "apiReason",
+			    "Conflict"); /* which settle tells from AlreadyExists */
 	if (reply->err)
 		obj_set_str(body, "message",
 			    run_hide_text(c->run, arena_strdup(c->run->a, reply->err->msg)));

@@ -40,12 +40,13 @@ struct outcomes {
 	unsigned attempt;  /* the newest */
 };
 
-static bool ends_run(const char *reason, const char *verb, int64_t code)
+/* Conflict is what a create says that found the object there, unless the API's reason says that it is none of those. */
+static bool ends_run(const char *reason, const char *verb, int64_t code, const char *api_reason)
 {
 	bool is_failure = cstr_eq(reason, "Failed") || cstr_eq(reason, "Denied") ||
 			  cstr_eq(reason, "Unknown") || cstr_eq(reason, "Conflict");
-	bool is_as_wanted = (cstr_eq(verb, "create") && cstr_eq(reason, "Conflict")) ||
-			    (cstr_eq(verb, "delete") && code == 404);
+	bool is_there = cstr_eq(verb, "create") && cstr_eq(reason, "Conflict") && !*api_reason;
+	bool is_as_wanted = is_there || (cstr_eq(verb, "delete") && code == 404);
 	return is_failure && !is_as_wanted;
 }
 
@@ -53,8 +54,9 @@ static bool ends_run(const char *reason, const char *verb, int64_t code)
 static int read_outcomes(struct db *d, int64_t plan_seq, struct outcomes *ret, struct error *err)
 {
 	static const char sql[] =
-		"SELECT op, reason, json_extract(body, '$.verb'), json_extract(body, '$.code') FROM"
-		" audit WHERE op > ?1 || '-' AND op < ?1 || '.' ORDER BY seq";
+		"SELECT op, reason, json_extract(body, '$.verb'), json_extract(body, '$.code'),"
+		" json_extract(body, '$.apiReason') FROM audit WHERE op > ?1 || '-' AND op < ?1 || "
+		"'.' ORDER BY seq";
 	struct stmt *s = NULL;
 	int rc;
 	if (db_prepare(d, sql, &s, err) < 0)
@@ -66,12 +68,14 @@ static int read_outcomes(struct db *d, int64_t plan_seq, struct outcomes *ret, s
 		CLEANUP(xfreep) char *op = str_dup(stmt_text(s, 0));
 		CLEANUP(xfreep) char *reason = str_dup(stmt_text(s, 1));
 		CLEANUP(xfreep) char *verb = str_dup(stmt_text(s, 2));
+		CLEANUP(xfreep) char *api_reason = str_dup(stmt_text(s, 4));
 		str_cut(str_of(op), '-', &plan, &rest);
 		str_cut(rest, '-', &index, &last);
 		CLEANUP(xfreep) char *key = str_dup(index);
 		(void)str_parse_u64(last, &attempt);
 		map_set_number(ret->ended, key,
-			       ends_run(reason, verb, stmt_int(s, 3)) ? ENDED_RUN : WENT_ON);
+			       ends_run(reason, verb, stmt_int(s, 3), api_reason) ? ENDED_RUN
+										  : WENT_ON);
 		ret->attempt = attempt > ret->attempt ? (unsigned)attempt : ret->attempt;
 	}
 	stmt_reset(s);

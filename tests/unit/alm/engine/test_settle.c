@@ -333,6 +333,28 @@ static void test_settle__a_run_went_on_behind_what_is_as_wanted(void **state)
 	}
 }
 
+/* A create that a conflict ended, as its name was taken by what is about to go, begins nothing behind it. */
+static void test_settle__a_run_ended_at_a_conflict_of_a_create(void **state)
+{
+	(void)state;
+	struct fixture f;
+	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(4096);
+	setup(&f, false);
+	struct plan p;
+	start_plan(&p);
+	plan_create(&p, deployment("c", "i:1"));
+	plan_apply(&p, deployment("d", "i:1"), 0, false);
+	fake_answer(f.w.transport, "POST", "/apis/apps/v1/namespaces/n/deployments?*", 409,
+		    "{\"kind\":\"Status\",\"status\":\"Failure\",\"reason\":\"Conflict\"}");
+	run(&f, "k", &p);
+	assert_true(f.failed);
+	end(&f);
+	begin(&f);
+	settle(&f);
+	assert_string_equal(told(&f, &b), "Conflict:2-0-1");
+	teardown(&f);
+}
+
 /* Of the applies that go out together each is looked at; of what came behind none. */
 static void test_settle__all_that_was_under_way(void **state)
 {
@@ -568,6 +590,7 @@ int main(void)
 		cmocka_unit_test(test_settle__what_nothing_shows_is_unknown),
 		cmocka_unit_test(test_settle__a_run_that_ended_is_left_alone),
 		cmocka_unit_test(test_settle__a_run_went_on_behind_what_is_as_wanted),
+		cmocka_unit_test(test_settle__a_run_ended_at_a_conflict_of_a_create),
 		cmocka_unit_test(test_settle__all_that_was_under_way),
 		cmocka_unit_test(test_settle__the_newest_plan_of_each_unit),
 		cmocka_unit_test(test_settle__deletions),
