@@ -88,6 +88,14 @@ void *mem_pages(size_t n)
 	return checked(p == MAP_FAILED ? NULL : p);
 }
 
+void *mem_stack(size_t n)
+{
+	char *p = mem_pages(n);
+	void *guard = mmap(p, STACK_GUARD_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
+			   -1, 0);
+	return checked(guard == MAP_FAILED ? NULL : guard);
+}
+
 void *mem_region(size_t n)
 {
 	char *p = mem_pages(2 * n); /* and what is before and behind it goes back */

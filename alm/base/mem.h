@@ -78,7 +78,10 @@ void mem_trim(void);
 void *mem_region(size_t n) __attribute__((returns_nonnull));
 /* The same at any address. Where few of many bytes are touched: of what malloc() gives, a sanitizer keeps account of each. */
 void *mem_pages(size_t n) __attribute__((returns_nonnull));
-void mem_region_free(void *p, size_t n); /* of either */
+/* The same for a stack, which grows down: who goes below its end is stopped by STACK_GUARD_BYTES that nobody may touch. */
+#define STACK_GUARD_BYTES ((size_t)4096)
+void *mem_stack(size_t n) __attribute__((returns_nonnull));
+void mem_region_free(void *p, size_t n); /* of any of them */
 /* Whole pages of it are zeros again, and take no memory before they are written to. */
 void mem_region_clear(void *p, size_t n);
 /* For a process that ends soon: what is freed stays with it, instead of coming back page by page.

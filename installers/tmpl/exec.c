@@ -311,7 +311,7 @@ static int execute_on_own_stack(struct tmpl_run *run, const struct tmpl_tree *tr
 	struct crossing *outer = crossing;
 	if (!run->stack) {
 		run->stack_size = run->limits->stack_bytes + STACK_MARGIN;
-		run->stack = mem_pages(run->stack_size);
+		run->stack = mem_stack(run->stack_size);
 	}
 	if (getcontext(&c.there) < 0)
 		return tmpl_fail_code(run, E_INTERNAL, "no context for the render");

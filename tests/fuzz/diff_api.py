@@ -594,13 +594,13 @@ def reason(req, how, x, y):
         why = 'an item of a strategic merge patch without its key is a fault of the client here'
     if x[0] == 500 and y[0] != 500 and how == 'STRATEGIC' and 'does not contain declared merge key' in (x[1].get('message') or '') and not is_sub(req[1]) and in_status(req[2]):
         why = 'a status that is not written is merged all the same there, and fails'
-    if x[0] == 500 and y[0] == 422 and re.match(r'list element types are not identical: \[\[kubernetes.io/\w+-protection\]', x[1].get('message') or ''):
-        why = 'a list of finalizers is compared with the one that only one side has'
+    if x[0] == 500 and y[0] == 422 and how == 'STRATEGIC' and re.match('list element types are not identical: ', x[1].get('message') or ''):
+        why = 'items of another type in a strategic merge patch are a fault of the client here'
     why = why or without_some(x, y)
     if x[2] != y[2] == overflown(x[2]):
         x = x[:2] + y[2:]
         why = THERE_ALONE[0][0] if x == y else why
-    if how in ('STRATEGIC', 'APPLY') and x[0] == y[0] == 422 and not why and re.search('/persistentvolume(claim)?s/', req[1]) and explained(
+    if how in ('STRATEGIC', 'APPLY', 'APPLYSTATUS') and x[0] == y[0] == 422 and not why and re.search('/persistentvolume(claim)?s/', req[1]) and explained(
             messages(without_protection(x[1])), messages(y[1])):
         why = 'finalizers of volumes and claims stand behind one that their admission has put there'
     no_path = re.match(r'resource name may not be (?=empty$)|invalid resource name "(.*)": \[', x[1].get('message') or '')
@@ -610,8 +610,6 @@ def reason(req, how, x, y):
         why = 'warnings of finalizers come in the order of a Go map, another one each time'
     if x[0] == 500 and y[0] == 403 and no_path and 'RuntimeClass "%s" not found' % (no_path[1] or '') in y[1].get('message'):
         why = 'a class whose name can stand in no path is a fault of the server there'
-    if x[0] == 500 and y[0] == 422 and re.match(r'list element types are not identical: \[\[kubernetes.io/pvc?-protection\]', x[1].get('message') or ''):
-        why = 'finalizers of volumes and claims stand behind one that their admission has put there'
     if x[0] == 201 and y[0] == 422 and re.search(r' is invalid: spec\.clusterIPs: Invalid value: \["[\w.:]+"\]: failed to allocate IP \S+: provided IP is already allocated$', y[1].get('message') or ''):
         why = 'a dry run of a new Service does not ask there whether its address is taken'
     if x[0] == 500 and y[0] == 422 and re.match(r'duplicate nodePort: ', x[1].get('message') or '') and 'provided port is already allocated' in (y[1].get('message') or ''):
