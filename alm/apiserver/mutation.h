@@ -60,6 +60,7 @@ struct mutation {
 	bool by_webhook;         /* after is what one, or a policy, made of it */
 	bool has_empty;          /* lists that mutation_drop_empty() takes away */
 	bool keep_managers;      /* after has its managedFields already (apply) */
+	bool asks;               /* a deletion of the server's own that policies are asked of */
 	bool whole; /* status comes with the object, of the server's own writers alone */
 	/* The outcome: text is borrowed until the next write; unchanged: nothing was stored. */
 	struct text *text;

@@ -194,16 +194,15 @@ static int check_all(struct asked *asked, struct error *err)
 static bool has_bindings(const struct request *r)
 {
 	struct policies *p = r->server->policies;
-	return p && r->exchange &&
-	       store_resource(p->server->store, ADMISSION_GROUP,
-			      "validatingadmissionpolicybindings")
-			       ->n_heads > 0;
+	return p && store_resource(p->server->store, ADMISSION_GROUP,
+				   "validatingadmissionpolicybindings")
+				    ->n_heads > 0;
 }
 
 int policies_check(struct mutation *m, struct error *err)
 {
 	struct asked asked;
-	if (!has_bindings(m->r) || !asked_write(&asked, m))
+	if (!m->r->exchange || !has_bindings(m->r) || !asked_write(&asked, m))
 		return 0;
 	return check_all(&asked, err);
 }
@@ -211,7 +210,7 @@ int policies_check(struct mutation *m, struct error *err)
 int policies_check_delete(struct mutation *m, struct error *err)
 {
 	struct asked asked;
-	if (!has_bindings(m->r) || !asked_delete(&asked, m))
+	if (!(m->r->exchange || m->asks) || !has_bindings(m->r) || !asked_delete(&asked, m))
 		return 0;
 	return check_all(&asked, err);
 }
@@ -220,7 +219,7 @@ int policies_check_body(struct request *r, const struct obj *body, const char *g
 			const char *version, const char *kind, bool dry_run, struct error *err)
 {
 	struct asked asked;
-	if (!has_bindings(r))
+	if (!r->exchange || !has_bindings(r))
 		return 0;
 	asked_body(&asked, r, body, group, version, kind, dry_run);
 	return check_all(&asked, err);

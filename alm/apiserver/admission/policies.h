@@ -1,7 +1,8 @@
 /*
  * policies: the ValidatingAdmissionPolicies of the store, and the writes they are asked about: each
- * write of a client, in front of quotas (the order of Kubernetes' admission plugins). The server's own
- * writers (what is collected, emptied or simulated) are not asked about: they end what was admitted.
+ * write of a client, in front of quotas (the order of Kubernetes' admission plugins), and each deletion by what is a client of
+ * its own in Kubernetes: the collector, the end of a namespace, the simulation, which try again later (engine.h). What else
+ * the server itself writes is not asked about.
  *
  * A write costs what the bindings about its resource cost (policy_index.h): one comparison each, an
  * evaluation where one matches. Compiled policies are kept until they change.

@@ -23,7 +23,7 @@ struct issuer {
 	const char *address; /* borrowed from the server */
 };
 
-static const struct engine controller = {"system:apiserver", "kube-apiserver"};
+static const struct engine controller = {.user = "system:apiserver", .manager = "kube-apiserver"};
 
 static int add_key(struct issuer *i, const char *pem, const char *what, struct error *err)
 {

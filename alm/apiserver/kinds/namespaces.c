@@ -3,27 +3,46 @@
 
 #include <string.h>
 
+#include "alm/apiserver/kinds/namespace_left.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/loops/engine.h"
 #include "alm/base/map.h"
-#include "alm/obj/condition.h"
 #include "alm/obj/meta.h"
 
 #define ROOT_CA "kube-root-ca.crt"
 
+#define REFUSED_MAX 1000 /* deletions in one turn; what is behind them waits until some are not */
+
 static const struct engine controller = {"system:serviceaccount:kube-system:namespace-controller",
-					 "kube-controller-manager"};
+					 "kube-controller-manager", .asks = true};
 
 struct namespaces {
 	struct apiserver *server;
 	struct map *pending; /* names to look at */
 	struct task task;
+	struct map *refused; /* names to look at when `retry` fires */
+	struct timer retry;
 };
 
 static void look_at(struct namespaces *n, const char *name)
 {
 	map_set(n->pending, name, NULL);
 	loop_post(n->server->loop, &n->task);
+}
+
+static void look_later(struct namespaces *n, const char *name)
+{
+	if (!map_count(n->refused))
+		loop_arm(n->server->loop, &n->retry, ENGINE_RETRY_NS);
+	map_set(n->refused, name, NULL);
+}
+
+static void retry(void *arg)
+{
+	struct namespaces *n = arg;
+	for (struct map_entry *e = map_first(n->refused); e; e = map_next(e))
+		look_at(n, e->key);
+	map_clear(n->refused);
 }
 
 static struct head *namespace_of(struct namespaces *n, const char *name)
@@ -88,25 +107,8 @@ static void ensure(struct namespaces *n, const char *name)
 		ensure_kubernetes(n);
 }
 
-struct left {
-	size_t n, n_finalized;
-};
-
-static void count_left(struct namespaces *n, const char *name, struct left *l)
-{
-	for (size_t i = 0; i < store_n_resources(n->server->store); i++) {
-		struct store_table *res = store_resource_at(n->server->store, i);
-		for (size_t j = resource_lower_bound(res, name, "");
-		     j < res->n_heads && strcmp(res->heads[j]->ns, name) == 0; j++) {
-			l->n++;
-			l->n_finalized += strstr(res->heads[j]->text->bytes,
-						 "\"deletionTimestamp\":") != NULL;
-		}
-	}
-}
-
 /* Deletes up to a batch of the namespace's objects; true if there may be more to delete. */
-static bool empty_some(struct namespaces *n, const char *name)
+static bool empty_some(struct namespaces *n, const char *name, struct namespace_left *l)
 {
 	int left = ENGINE_BATCH;
 	for (size_t i = 0; i < store_n_resources(n->server->store); i++) {
@@ -121,11 +123,17 @@ static bool empty_some(struct namespaces *n, const char *name)
 				j++;
 				continue;
 			}
-			if (left-- == 0)
-				return true;
+			if (left == 0 || l->n_failed == REFUSED_MAX)
+				return left == 0;
 			if (engine_delete(n->server, &controller, h, PROPAGATE_BACKGROUND, &err) <
-				    0 ||
-			    (j < res->n_heads && res->heads[j] == h))
+			    0) {
+				if (!l->n_failed++)
+					l->failure = err;
+				j++;
+				continue;
+			}
+			left--;
+			if (j < res->n_heads && res->heads[j] == h)
 				j++;
 		}
 	}
@@ -145,47 +153,39 @@ static void edit_finalize(void *arg, struct obj *o)
 }
 
 struct remaining {
-	const struct left *left;
+	const struct namespace_left *left;
 	int64_t now_ns;
 };
 
 static void edit_remaining(void *arg, struct obj *o)
 {
 	const struct remaining *r = arg;
-	CLEANUP(strbuf_release) struct strbuf text = STRBUF_INIT(STRBUF_SMALL);
-	strbuf_addf(&text, "Some resources are remaining: %zu objects", r->left->n);
-	struct condition content = {.type = "NamespaceContentRemaining",
-				    .status = "True",
-				    .reason = "SomeResourcesRemain",
-				    .message = text.buf};
-	struct condition finalizers = {.type = "NamespaceFinalizersRemaining",
-				       .status = "True",
-				       .reason = "SomeFinalizersRemain",
-				       .message = "Some content in the namespace has finalizers "
-						  "remaining"};
 	if (!obj_path(o, "status.conditions"))
 		obj_set_path(o, "status.conditions", obj_list());
-	struct obj *list = obj_get_mut(obj_get_mut(o, "status"), "conditions");
-	condition_set(list, &content, r->now_ns);
-	if (r->left->n_finalized)
-		condition_set(list, &finalizers, r->now_ns);
+	namespace_left_tell(r->left, obj_get_mut(obj_get_mut(o, "status"), "conditions"),
+			    r->now_ns);
 }
 
 static void terminate(struct namespaces *n, struct head *h)
 {
 	struct error err = ERROR_INIT;
-	struct left left = {0, 0};
+	CLEANUP(namespace_left_release) struct namespace_left left;
 	CLEANUP(xfreep) char *name = xstrdup(h->name);
-	if (empty_some(n, name)) {
+	namespace_left_init(&left);
+	if (empty_some(n, name, &left)) {
 		look_at(n, name);
 		return;
 	}
-	count_left(n, name, &left);
+	if (left.n_failed)
+		look_later(n, name);
+	namespace_left_count(&left, n->server, name);
 	struct remaining r = {&left, loop_now(n->server->loop)};
 	h = namespace_of(n, name);
-	if (h && left.n == 0)
+	if (h && left.n == 0) {
 		engine_update(n->server, &controller, h, "finalize", edit_finalize, NULL, &err);
-	else if (h)
+		h = namespace_of(n, name);
+	}
+	if (h)
 		engine_update(n->server, &controller, h, "status", edit_remaining, &r, &err);
 }
 
@@ -268,6 +268,8 @@ struct namespaces *namespaces_new(struct apiserver *s)
 	struct namespaces *n = xcalloc(1, sizeof(*n));
 	n->server = s;
 	n->pending = map_new(NULL);
+	n->refused = map_new(NULL);
+	n->retry = (struct timer){.fn = retry, .arg = n};
 	n->task.fn = run;
 	n->task.arg = n;
 	store_on_change(s->store, changed, n);
@@ -279,6 +281,8 @@ void namespaces_free(struct namespaces *n)
 	if (!n)
 		return;
 	loop_unpost(n->server->loop, &n->task);
+	loop_disarm(n->server->loop, &n->retry);
+	map_free(n->refused);
 	map_free(n->pending);
 	xfree(n);
 }

@@ -18,7 +18,7 @@
 #define DOOR_NAME_MAX   253
 #define DOORS_BYTES_MAX ((size_t)128 << 10)
 
-static const struct engine controller = {"system:apiserver", "kube-apiserver"};
+static const struct engine controller = {.user = "system:apiserver", .manager = "kube-apiserver"};
 
 /* Serving. */
 

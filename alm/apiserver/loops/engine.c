@@ -75,6 +75,7 @@ int engine_delete(struct apiserver *s, const struct engine *e, struct head *h,
 	struct delete_options opt = {.propagation = policy};
 	if (engine_begin(s, e, h, a, &m, "", err) < 0)
 		return -err->code;
+	m.asks = e->asks;
 	return deletion_run(&m, &opt, err);
 }
 
@@ -139,7 +140,7 @@ int engine_create(struct apiserver *s, const struct engine *e, struct obj *o,
 
 int engine_ensure(struct apiserver *s, struct obj *o, struct error *err)
 {
-	static const struct engine self = {"system:apiserver", "kube-apiserver"};
+	static const struct engine self = {.user = "system:apiserver", .manager = "kube-apiserver"};
 	CLEANUP(arena_freep) struct arena *a = arena_new(8 << 20);
 	char uid[STORE_UID_TEXT];
 	struct mutation m;

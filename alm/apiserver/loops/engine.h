@@ -7,10 +7,15 @@
 
 #include "alm/apiserver/core.h"
 #include "alm/apiserver/options.h"
+#include "alm/base/clock.h"
 
 struct engine {
 	const char *user, *manager;
+	/* In Kubernetes it is a client of its own, so policies are asked of what it deletes. Webhooks are not: nobody waits here. */
+	bool asks;
 };
+
+#define ENGINE_RETRY_NS (10 * NS_PER_S) /* of what a policy refused */
 
 /* Objects handled in one turn of the loop, so that no turn grows long. */
 #define ENGINE_BATCH 100

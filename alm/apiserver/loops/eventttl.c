@@ -3,7 +3,7 @@
 
 #include "alm/apiserver/loops/engine.h"
 
-static const struct engine expirer = {"system:apiserver", "kube-apiserver"};
+static const struct engine expirer = {.user = "system:apiserver", .manager = "kube-apiserver"};
 
 struct event_ttl {
 	struct apiserver *server;

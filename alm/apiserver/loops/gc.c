@@ -6,6 +6,7 @@
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/loops/engine.h"
 #include "alm/base/clock.h"
+#include "alm/base/log.h"
 #include "alm/base/map.h"
 #include "alm/obj/gvk.h"
 #include "alm/obj/json.h"
@@ -13,12 +14,16 @@
 
 #define COLLECTOR "system:serviceaccount:kube-system:generic-garbage-collector"
 
-static const struct engine collector = {COLLECTOR, "kube-controller-manager"};
+static const struct engine collector = {COLLECTOR, "kube-controller-manager", .asks = true};
 
 struct gc {
 	struct apiserver *server;
 	struct map *uids; /* to look at, in order */
 	struct task task;
+	struct map *
+		refused; /* those of dependents that could not be deleted, for when `retry` fires */
+	struct timer retry;
+	size_t n_refused; /* since the beginning */
 };
 
 static void look_at(struct gc *g, const char *uid)
@@ -27,6 +32,30 @@ static void look_at(struct gc *g, const char *uid)
 		return;
 	map_set(g->uids, uid, NULL);
 	loop_post(g->server->loop, &g->task);
+}
+
+static void look_later(struct gc *g, const char *uid)
+{
+	if (!map_count(g->refused))
+		loop_arm(g->server->loop, &g->retry, ENGINE_RETRY_NS);
+	map_set(g->refused, uid, NULL);
+}
+
+static void retry(void *arg)
+{
+	struct gc *g = arg;
+	for (struct map_entry *e = map_first(g->refused); e; e = map_next(e))
+		look_at(g, e->key);
+	map_clear(g->refused);
+}
+
+static void delete_one(struct gc *g, struct head *h, enum propagation policy)
+{
+	struct error err = ERROR_INIT;
+	if (engine_delete(g->server, &collector, h, policy, &err) >= 0)
+		return;
+	g->n_refused++;
+	log_debug("a dependent is not deleted", "name", h->name, "error", err.msg);
 }
 
 static bool is_crd(const struct head *h)
@@ -149,13 +178,12 @@ static void collect(struct gc *g, struct head *h)
 		dead++;
 		tell_out_of_reach(g, h, o, &ref);
 	}
-	struct error err = ERROR_INIT;
 	if (!dead || meta_is_deleting(o))
 		return;
 	if (alive)
 		drop_owner(g, h, NULL);
 	else if (!is_crd(h))
-		engine_delete(g->server, &collector, h, PROPAGATE_BACKGROUND, &err);
+		delete_one(g, h, PROPAGATE_BACKGROUND);
 }
 
 /* Does another owner of h live, and is not itself waiting for its dependents? */
@@ -243,7 +271,6 @@ static void foreground(struct gc *g, struct head *owner, const struct name_list 
 	CLEANUP(xfreep) char *uid = xstrdup(owner->uid);
 	bool waiting = l->more;
 	for (size_t i = 0; i < l->n; i++) {
-		struct error err = ERROR_INIT;
 		struct head *h =
 			resource_find(l->items[i].resource, l->items[i].ns, l->items[i].name);
 		if (!h || is_crd(h))
@@ -261,7 +288,7 @@ static void foreground(struct gc *g, struct head *owner, const struct name_list 
 			continue;
 		bool blocking = blocks(h, uid);
 		if (!deleting)
-			engine_delete(g->server, &collector, h, PROPAGATE_FOREGROUND, &err);
+			delete_one(g, h, PROPAGATE_FOREGROUND);
 		/* Still there: held by a finalizer, its own dependents among them. */
 		waiting = waiting || (blocking && resource_find(l->items[i].resource,
 								l->items[i].ns, l->items[i].name));
@@ -289,6 +316,7 @@ static void process(struct gc *g, const char *uid)
 {
 	CLEANUP(arena_freep) struct arena *a = arena_new(1 << 20);
 	struct name_list l;
+	size_t before = g->n_refused;
 	struct head *owner = store_by_uid(g->server->store, uid);
 	dependents_of(g, uid, a, &l);
 	if (owner && has_finalizer(owner, "orphan"))
@@ -301,7 +329,9 @@ static void process(struct gc *g, const char *uid)
 		if (h && (owner || !store_by_uid(g->server->store, uid)))
 			collect(g, h);
 	}
-	if (l.more)
+	if (g->n_refused > before)
+		look_later(g, uid);
+	else if (l.more)
 		look_at(g, uid);
 }
 
@@ -368,6 +398,8 @@ struct gc *gc_new(struct apiserver *s)
 	struct gc *g = xcalloc(1, sizeof(*g));
 	g->server = s;
 	g->uids = map_new(NULL);
+	g->refused = map_new(NULL);
+	g->retry = (struct timer){.fn = retry, .arg = g};
 	g->task.fn = run;
 	g->task.arg = g;
 	store_on_change(s->store, changed, g);
@@ -379,6 +411,8 @@ void gc_free(struct gc *g)
 	if (!g)
 		return;
 	loop_unpost(g->server->loop, &g->task);
+	loop_disarm(g->server->loop, &g->retry);
+	map_free(g->refused);
 	map_free(g->uids);
 	xfree(g);
 }

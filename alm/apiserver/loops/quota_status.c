@@ -12,7 +12,8 @@
 #define PLURAL "resourcequotas"
 
 static const struct engine controller = {
-	"system:serviceaccount:kube-system:resourcequota-controller", "kube-controller-manager"};
+	.user = "system:serviceaccount:kube-system:resourcequota-controller",
+	.manager = "kube-controller-manager"};
 
 struct quota_status {
 	struct apiserver *server;

@@ -9,7 +9,7 @@
 #include "alm/obj/json.h"
 #include "alm/obj/meta.h"
 
-static const struct engine simulator = {"system:alm:simulator", "alm-simulator"};
+static const struct engine simulator = {"system:alm:simulator", "alm-simulator", .asks = true};
 
 static bool is_controlled_by(const struct obj *o, const char *uid)
 {

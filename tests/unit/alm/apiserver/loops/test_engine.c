@@ -13,7 +13,7 @@
 
 #define MAPS "/api/v1/namespaces/default/configmaps"
 
-static const struct engine engine = {"system:test", "test"};
+static const struct engine engine = {.user = "system:test", .manager = "test"};
 
 static struct obj *parsed(const char *text)
 {
