@@ -82,7 +82,7 @@ void mem_keep(void)
 	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 }
 
-void *mem_pages(size_t n)
+static void *mem_pages(size_t n)
 {
 	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return checked(p == MAP_FAILED ? NULL : p);

@@ -76,9 +76,8 @@ static inline void *mem_unconst(const void *p)
 void mem_trim(void);
 /* n bytes of zeros at a multiple of n, a power of two of at least a page, from the system itself. */
 void *mem_region(size_t n) __attribute__((returns_nonnull));
-/* The same at any address. Where few of many bytes are touched: of what malloc() gives, a sanitizer keeps account of each. */
-void *mem_pages(size_t n) __attribute__((returns_nonnull));
-/* The same for a stack, which grows down: who goes below its end is stopped by STACK_GUARD_BYTES that nobody may touch. */
+/* The same at any address for a stack, of which few of many bytes are touched: of what malloc() gives, a sanitizer keeps account
+ * of each. It grows down: who goes below its end is stopped by STACK_GUARD_BYTES that nobody may touch. */
 #define STACK_GUARD_BYTES ((size_t)4096)
 void *mem_stack(size_t n) __attribute__((returns_nonnull));
 void mem_region_free(void *p, size_t n); /* of any of them */

@@ -21,7 +21,7 @@ void namespace_left_init(struct namespace_left *l);
 void namespace_left_release(struct namespace_left *l);
 /* Walks the objects of the namespace. */
 void namespace_left_count(struct namespace_left *l, const struct apiserver *s, const char *ns);
-/* Sets them in the list. */
-void namespace_left_tell(const struct namespace_left *l, struct obj *conditions, int64_t now_ns);
+/* Sets the five in the list of conditions. */
+void namespace_left_tell(const struct namespace_left *l, struct obj *list, int64_t now_ns);
 
 #endif
