@@ -272,7 +272,7 @@ static void test_policies__the_resource_of_the_request(void **state)
 }
 
 #define PASS_NS (INT64_C(11) * 1000 * 1000 * 1000) /* more than ENGINE_RETRY_NS */
-#define MANY    230                                /* ENGINE_BATCH: 100 */
+#define MANY    120                                /* ENGINE_BATCH: 100 */
 
 static bool is_there(struct apifake *f, const char *path)
 {
@@ -302,11 +302,11 @@ static void test_policies__hold_a_namespace(void **state)
 	assert_false(is_there(f, "/api/v1/namespaces/n/secrets/s"));
 	struct answer held = apifake_do(f, "GET", "/api/v1/namespaces/n", NULL);
 	assert_string_equal(obj_str(held.json, "status.conditions[2].message"),
-			    "Failed to delete all resource types, 230 remaining: configmaps \"m0\" "
+			    "Failed to delete all resource types, 120 remaining: configmaps \"m0\" "
 			    "is forbidden: "
 			    "ValidatingAdmissionPolicy 'p' with binding 'p' denied request: no");
 	assert_string_equal(obj_str(held.json, "status.conditions[3].message"),
-			    "Some resources are remaining: configmaps. has 230 resource instances");
+			    "Some resources are remaining: configmaps. has 120 resource instances");
 	expect(f, "DELETE", BINDINGS "/p", NULL, 200);
 	apifake_advance(f, PASS_NS);
 	assert_false(is_there(f, "/api/v1/namespaces/n"));
@@ -342,7 +342,7 @@ static void test_policies__hold_a_dependent(void **state)
 		apifake_advance(f, PASS_NS);
 		assert_false(is_there(f, MAPS "/owner"));
 		assert_false(is_there(f, MAPS "/m0"));
-		assert_false(is_there(f, MAPS "/m229"));
+		assert_false(is_there(f, MAPS "/m119"));
 	}
 }
 
