@@ -400,7 +400,8 @@ def without_tracking(req, o):
     nothing is tracked of the whole object there, as its types are read otherwise. Ours keeps what was tracked."""
     o = copy.deepcopy(o)
     is_wrong = isinstance(req[2], dict) and not isinstance(req[2].get('status', {}), dict)
-    if o.get('kind') == 'Thing' and (is_wrong or isinstance((o.get('spec') or {}).get('when'), list)):
+    came = {'status': req[2][-1].get('value')} if req[3] == PATCH and req[2] and req[2][-1].get('path') == '/status' else req[2]
+    if o.get('kind') == 'Thing' and (is_wrong or isinstance((o.get('spec') or {}).get('when'), list)) or not is_sub(req[1]) and in_status(came):
         o['metadata'].pop('managedFields', None)
     return o
 
@@ -633,8 +634,8 @@ def reason(req, how, x, y):
         why = 'managedFields of a ServiceAccount with a Secret without a name are dropped there'
     if how in ('APPLY', 'APPLYNEW') and y[0] == 400 and x[0] != 400 and of_no_field(req, y[1]):
         why = 'what is unknown in a struct without fields is dropped in silence by server-side apply there'
-    if x[0] == y[0] < 300 and x[2] == y[2] and not why and without_tracking(req, x[1]) == without_tracking(req, y[1]):
-        why = 'managedFields of a custom resource with a list for a text, or a status that is no object, are dropped there'
+    if x[0] == y[0] < 300 and x[2] == y[2] and not why and without_tracking(req, without_controllers(x[1])) == without_tracking(req, without_controllers(y[1])):
+        why = 'managedFields of a custom resource with a list for a text, or of a status that is not taken and is no object, or has a condition without its type, are dropped there'
     return why
 
 

@@ -110,18 +110,25 @@ void csi_node_kept(struct field_errors *e, const struct obj *o, const struct obj
 	static const char *const fields[] = {"Name:name", "NodeID:nodeID",
 					     "*TopologyKeys:topologyKeys", "*Allocatable:", NULL};
 	const struct obj *is = obj_path(o, "spec.drivers"), *was = obj_path(before, "spec.drivers");
-	CLEANUP(map_freep) struct map *by_name = map_new(NULL);
-	for (size_t i = 0; i < obj_len(is); i++)
-		(void)map_set(by_name, check_text(obj_at(is, i), "name"),
-			      mem_unconst(obj_at(is, i)));
-	for (size_t i = 0; i < obj_len(was) && !field_errors_full(e); i++) {
-		const struct obj *a = obj_at(was, i), *b = map_get(by_name, check_text(a, "name"));
+	CLEANUP(map_freep) struct map *first = map_new(NULL); /* of that name, from 1 on */
+	CLEANUP(xfreep) size_t *next = xcalloc(obj_len(is) + 1, sizeof(*next));
+	for (size_t i = obj_len(is); i > 0; i--) {
+		const char *name = check_text(obj_at(is, i - 1), "name");
+		next[i] = map_number(first, name);
+		map_set_number(first, name, i);
+	}
+	for (size_t i = 0; i < obj_len(was); i++) {
+		const struct obj *a = obj_at(was, i);
 		CLEANUP(obj_unrefp) struct obj *x = obj_copy_map(a);
-		CLEANUP(obj_unrefp) struct obj *y = obj_copy_map(b);
 		obj_del(x, "allocatable");
-		obj_del(y, "allocatable");
-		if (b && !obj_equal(x, y))
-			check_invalid_struct(e, "spec.drivers", y, fields, "field is immutable");
+		for (size_t k = map_number(first, check_text(a, "name"));
+		     k && !field_errors_full(e); k = next[k]) {
+			CLEANUP(obj_unrefp) struct obj *y = obj_copy_map(obj_at(is, k - 1));
+			obj_del(y, "allocatable");
+			if (!obj_equal(x, y))
+				check_invalid_struct(e, "spec.drivers", y, fields,
+						     "field is immutable");
+		}
 	}
 }
 

@@ -50,11 +50,19 @@ void check_percent_most(struct field_errors *e, const char *path, const struct o
 		check_invalid_text(e, path, obj_as_string(v), "must not be greater than 100%");
 }
 
+/* A text that is no percentage is read as Go's Atoi() does it: 0 is what is no number. */
 static bool is_zero(const struct obj *v)
 {
 	int64_t n = 0;
-	if (!percent_of(v, &n))
-		obj_as_i64(v, &n);
+	struct str text = obj_as_str(v);
+	if (percent_of(v, &n) || (!text.len && obj_as_i64(v, &n)))
+		return n == 0;
+	text = str_skip(text, text.len && memchr("+-", *text.ptr, 2) ? 1 : 0);
+	for (size_t i = 0; i < text.len; i++) {
+		if (!char_is_digit(text.ptr[i]))
+			return true;
+		n |= text.ptr[i] != '0';
+	}
 	return n == 0;
 }
 

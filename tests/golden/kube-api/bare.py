@@ -74,6 +74,11 @@ def main():
                   [{'op': 'remove', 'path': '/status'}]):
         recorder.ask('PATCH', status, patch, recorder.PATCH, fields=['status'])
     recorder.ask('PATCH', deployments + '/bare', {'status': None}, recorder.MERGE, fields=['status'])
+    for n in ('1', '0', '+0', '-2', 'x', '10.0.0.0/8', '', '99999999999999999999'):  # read as Atoi() does it
+        recorder.ask('PATCH', deployments + '/bare?dryRun=All', {'spec': {'strategy': {'rollingUpdate': {
+            'maxUnavailable': 'y', 'maxSurge': n}}}}, recorder.MERGE, fields=['spec.strategy'])
+    recorder.ask('POST', '/api/v1/namespaces/default/pods?dryRun=All', {'metadata': {'name': 'p'}, 'spec': {'containers': [{
+        'name': 'c', 'image': 'i'}]}, 'status': {'nodeAllocatableResourceClaimStatuses': [{'resources': True}]}})
     services = '/apis/apiregistration.k8s.io/v1/apiservices'
     recorder.ask('POST', services, {'metadata': {'name': 'v1.bare.example.com'}, 'spec': {
         'group': 'bare.example.com', 'version': 'v1', 'groupPriorityMinimum': 1, 'versionPriority': 1, 'service': {
