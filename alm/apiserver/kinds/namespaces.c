@@ -20,7 +20,7 @@ struct namespaces {
 	struct apiserver *server;
 	struct map *pending; /* names to look at */
 	struct task task;
-	struct map *refused; /* names to look at when `retry` fires */
+	struct map *later; /* names to look at when `retry` fires */
 	struct timer retry;
 };
 
@@ -32,17 +32,17 @@ static void look_at(struct namespaces *n, const char *name)
 
 static void look_later(struct namespaces *n, const char *name)
 {
-	if (!map_count(n->refused))
+	if (!map_count(n->later))
 		loop_arm(n->server->loop, &n->retry, ENGINE_RETRY_NS);
-	map_set(n->refused, name, NULL);
+	map_set(n->later, name, NULL);
 }
 
 static void retry(void *arg)
 {
 	struct namespaces *n = arg;
-	for (struct map_entry *e = map_first(n->refused); e; e = map_next(e))
+	for (struct map_entry *e = map_first(n->later); e; e = map_next(e))
 		look_at(n, e->key);
-	map_clear(n->refused);
+	map_clear(n->later);
 }
 
 static struct head *namespace_of(struct namespaces *n, const char *name)
@@ -232,6 +232,17 @@ static bool is_default_content(const struct change *c)
 		 (cstr_eq(c->resource->plural, "services") && cstr_eq(c->name, "kubernetes"))));
 }
 
+static bool is_empty(const struct namespaces *n, const char *ns)
+{
+	for (size_t i = 0; i < store_n_resources(n->server->store); i++) {
+		const struct store_table *t = store_resource_at(n->server->store, i);
+		size_t j = resource_lower_bound(t, ns, "");
+		if (j < t->n_heads && strcmp(t->heads[j]->ns, ns) == 0)
+			return false;
+	}
+	return true;
+}
+
 static void changed(void *arg, const struct change *c)
 {
 	struct namespaces *n = arg;
@@ -243,8 +254,11 @@ static void changed(void *arg, const struct change *c)
 	if (!*c->ns || (!c->deleted && !is_ca(c)))
 		return;
 	struct head *h = namespace_of(n, c->ns);
-	if (h && (is_default_content(c) || meta_is_deleting(head_obj_hot(h))))
+	bool ends = h && meta_is_deleting(head_obj_hot(h));
+	if (h && ((!ends && is_default_content(c)) || (ends && is_empty(n, c->ns))))
 		look_at(n, c->ns);
+	else if (ends) /* what is left is counted anew once in a while, not for each that goes */
+		look_later(n, c->ns);
 }
 
 int namespaces_load(struct namespaces *n, struct error *err)
@@ -268,7 +282,7 @@ struct namespaces *namespaces_new(struct apiserver *s)
 	struct namespaces *n = xcalloc(1, sizeof(*n));
 	n->server = s;
 	n->pending = map_new(NULL);
-	n->refused = map_new(NULL);
+	n->later = map_new(NULL);
 	n->retry = (struct timer){.fn = retry, .arg = n};
 	n->task.fn = run;
 	n->task.arg = n;
@@ -282,7 +296,7 @@ void namespaces_free(struct namespaces *n)
 		return;
 	loop_unpost(n->server->loop, &n->task);
 	loop_disarm(n->server->loop, &n->retry);
-	map_free(n->refused);
+	map_free(n->later);
 	map_free(n->pending);
 	xfree(n);
 }

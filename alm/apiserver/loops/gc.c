@@ -23,7 +23,9 @@ struct gc {
 	struct map *
 		refused; /* those of dependents that could not be deleted, for when `retry` fires */
 	struct timer retry;
-	size_t n_refused; /* since the beginning */
+	size_t n_refused;     /* since the beginning */
+	struct error refusal; /* the last one */
+	struct map *told;     /* uids of which that is in the log of the server already */
 };
 
 static void look_at(struct gc *g, const char *uid)
@@ -34,8 +36,13 @@ static void look_at(struct gc *g, const char *uid)
 	loop_post(g->server->loop, &g->task);
 }
 
+/* Something that names this owner could not be deleted. */
 static void look_later(struct gc *g, const char *uid)
 {
+	if (!map_has(g->told, uid))
+		log_warn("a dependent is not deleted; it is tried again", "owner", uid, "error",
+			 g->refusal.msg);
+	map_set(g->told, uid, NULL);
 	if (!map_count(g->refused))
 		loop_arm(g->server->loop, &g->retry, ENGINE_RETRY_NS);
 	map_set(g->refused, uid, NULL);
@@ -55,7 +62,7 @@ static void delete_one(struct gc *g, struct head *h, enum propagation policy)
 	if (engine_delete(g->server, &collector, h, policy, &err) >= 0)
 		return;
 	g->n_refused++;
-	log_debug("a dependent is not deleted", "name", h->name, "error", err.msg);
+	g->refusal = err;
 }
 
 static bool is_crd(const struct head *h)
@@ -329,9 +336,12 @@ static void process(struct gc *g, const char *uid)
 		if (h && (owner || !store_by_uid(g->server->store, uid)))
 			collect(g, h);
 	}
-	if (g->n_refused > before)
+	if (g->n_refused > before) {
 		look_later(g, uid);
-	else if (l.more)
+		return;
+	}
+	(void)map_del(g->told, uid);
+	if (l.more)
 		look_at(g, uid);
 }
 
@@ -399,6 +409,7 @@ struct gc *gc_new(struct apiserver *s)
 	g->server = s;
 	g->uids = map_new(NULL);
 	g->refused = map_new(NULL);
+	g->told = map_new(NULL);
 	g->retry = (struct timer){.fn = retry, .arg = g};
 	g->task.fn = run;
 	g->task.arg = g;
@@ -413,6 +424,7 @@ void gc_free(struct gc *g)
 	loop_unpost(g->server->loop, &g->task);
 	loop_disarm(g->server->loop, &g->retry);
 	map_free(g->refused);
+	map_free(g->told);
 	map_free(g->uids);
 	xfree(g);
 }
