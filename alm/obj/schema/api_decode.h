@@ -25,9 +25,6 @@ enum api_dialect {
  * removed. E_BADREQUEST for the first value of a wrong type. */
 int api_decode(const struct api_type *t, enum api_dialect dialect, struct obj *o,
 	       void (*on_unknown)(void *arg, const char *path), void *arg, struct error *err);
-/* What Go writes always is there, empty where it was not: structs that are no pointers, and in them the fields without
- * omitempty; and what has a default. In place, twice is once; api_decode() has done it at every depth. */
-void api_fill(const struct api_type *t, struct obj *o);
 /* The same, but empty lists stay that Go writes as [] or null, as they were given: who sent one has
  * the field. 1: there are some, which a second api_decode() takes away. */
 int api_decode_keeping(const struct api_type *t, enum api_dialect dialect, struct obj *o,
@@ -37,5 +34,8 @@ int api_decode_keeping(const struct api_type *t, enum api_dialect dialect, struc
  * none. */
 int api_decode_as_read(const struct api_type *t, enum api_dialect dialect, struct obj *o,
 		       struct error *err);
+/* What Go writes always is there, empty where it was not: structs that are no pointers, and in them the fields without
+ * omitempty; and what has a default. In place, twice is once; api_decode() has done it at every depth. */
+void api_fill(const struct api_type *t, struct obj *o);
 
 #endif
