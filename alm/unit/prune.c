@@ -69,8 +69,8 @@ struct prune_item *prune_list(const struct unit_entry *was, size_t n_was,
 static const char *left_in(const struct obj *live)
 {
 	static const char *const types[] = {
-		"NamespaceFinalizersRemaining", "NamespaceContentRemaining",
-		"NamespaceDeletionContentFailure", "NamespaceDeletionDiscoveryFailure"};
+		"NamespaceDeletionContentFailure", "NamespaceFinalizersRemaining",
+		"NamespaceContentRemaining", "NamespaceDeletionDiscoveryFailure"};
 	const struct obj *list = obj_path(live, "status.conditions");
 	for (size_t i = 0; i < ARRAY_LEN(types); i++) {
 		const struct obj *c = condition_find(list, types[i]);

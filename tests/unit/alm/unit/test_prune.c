@@ -81,6 +81,11 @@ static void test_prune__why_it_is_still_there(void **state)
 		 "\"message\":\"things has 1\"},{\"type\":\"NamespaceFinalizersRemaining\","
 		 "\"status\":\"False\",\"message\":\"none\"}]}}",
 		 "things has 1"},
+		{"{\"kind\":\"Namespace\",\"status\":{\"conditions\":[{\"type\":"
+		 "\"NamespaceContentRemaining\",\"status\":\"True\",\"message\":\"things has 1\"},{"
+		 "\"type\":\"NamespaceDeletionContentFailure\",\"status\":\"True\",\"message\":"
+		 "\"a policy says no\"}]}}",
+		 "a policy says no"},
 		{"{\"kind\":\"Namespace\",\"metadata\":{\"finalizers\":[\"a/b\"]}}",
 		 "finalizer a/b"},
 	};
