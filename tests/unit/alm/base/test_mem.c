@@ -1,7 +1,7 @@
 #include "alm/base/mem.h"
 
+#include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -20,7 +20,7 @@ static bool may_write(volatile char *p)
 	if (!child) {
 		const struct rlimit no_core = {0};
 		(void)setrlimit(RLIMIT_CORE, &no_core);
-		(void)!freopen("/dev/null", "w", stderr); /* a sanitizer's report */
+		(void)signal(SIGSEGV, SIG_DFL); /* cmocka, or a sanitizer, would go on */
 		*p = 1;
 		_exit(0);
 	}
