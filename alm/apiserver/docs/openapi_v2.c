@@ -1,57 +1,32 @@
 /* openapi_v2: the protobuf document (gnostic's OpenAPIv2.proto; numbers in kube-api.md
- * 4.2). Messages are written inside out, so each length is known. */
+ * 4.2). */
 #include "alm/apiserver/docs/openapi.h"
 
 #include <string.h>
 
+#include "alm/apiserver/wire/protobuf_write.h"
 #include "alm/obj/json.h"
-
-static void add_varint(struct strbuf *b, size_t v)
-{
-	while (v >= 0x80) {
-		strbuf_addc(b, (char)(v | 0x80));
-		v >>= 7;
-	}
-	strbuf_addc(b, (char)v);
-}
-
-static void add_bytes(struct strbuf *b, unsigned number, struct str s)
-{
-	add_varint(b, (size_t)number << 3 | 2);
-	add_varint(b, s.len);
-	strbuf_addstr(b, s);
-}
-
-/* Wraps what stands in b from start on into a message field. */
-static void wrap(struct strbuf *b, size_t start, unsigned number)
-{
-	struct strbuf head = STRBUF_INIT(64);
-	add_varint(&head, (size_t)number << 3 | 2);
-	add_varint(&head, b->len - start);
-	strbuf_insert(b, start, strbuf_str(&head));
-	strbuf_release(&head);
-}
 
 /* Operation {parameters=8 {parameter=1 {nonBody=2 {query=3 {in=2, name=4}}}}, extensions=13
  * {name=1, value=2 {yaml=2}}} */
 static void add_operation(struct strbuf *b, const struct kind *k)
 {
 	size_t start = b->len;
-	add_bytes(b, 2, STR("query"));
-	add_bytes(b, 4, STR("dryRun"));
-	wrap(b, start, 3);
-	wrap(b, start, 2);
-	wrap(b, start, 1);
-	wrap(b, start, 8);
+	pb_add_bytes(b, 2, STR("query"));
+	pb_add_bytes(b, 4, STR("dryRun"));
+	pb_wrap(b, start, 3);
+	pb_wrap(b, start, 2);
+	pb_wrap(b, start, 1);
+	pb_wrap(b, start, 8);
 	start = b->len;
 	CLEANUP(strbuf_release) struct strbuf yaml = STRBUF_INIT(STRBUF_SMALL);
 	strbuf_addf(&yaml, "{group: \"%s\", version: %s, kind: %s}", k->group, k->version, k->kind);
-	add_bytes(b, 2, strbuf_str(&yaml));
-	wrap(b, start, 2);
+	pb_add_bytes(b, 2, strbuf_str(&yaml));
+	pb_wrap(b, start, 2);
 	CLEANUP(strbuf_release) struct strbuf name = STRBUF_INIT(64);
-	add_bytes(&name, 1, STR("x-kubernetes-group-version-kind"));
+	pb_add_bytes(&name, 1, STR("x-kubernetes-group-version-kind"));
 	strbuf_insert(b, start, strbuf_str(&name));
-	wrap(b, start, 13);
+	pb_wrap(b, start, 13);
 }
 
 static void add_path(struct strbuf *b, const struct kind *k)
@@ -60,13 +35,13 @@ static void add_path(struct strbuf *b, const struct kind *k)
 	CLEANUP(strbuf_release) struct strbuf path = STRBUF_INIT(STRBUF_SMALL);
 	size_t start = b->len;
 	add_operation(b, k);
-	wrap(b, start, 8); /* PathItem.patch */
-	wrap(b, start, 2); /* NamedPathItem.value */
+	pb_wrap(b, start, 8); /* PathItem.patch */
+	pb_wrap(b, start, 2); /* NamedPathItem.value */
 	strbuf_addf(&name, "/%s%s/%s/%s/{name}", k->group[0] ? "apis/" : "api", k->group,
 		    k->version, k->plural);
-	add_bytes(&path, 1, strbuf_str(&name));
+	pb_add_bytes(&path, 1, strbuf_str(&name));
 	strbuf_insert(b, start, strbuf_str(&path));
-	wrap(b, start, 2); /* Paths.path */
+	pb_wrap(b, start, 2); /* Paths.path */
 }
 
 /* --- definitions --- */
@@ -76,12 +51,12 @@ static void add_extension(struct strbuf *b, const char *name, const struct obj *
 {
 	CLEANUP(xfreep) char *yaml = json_text(value);
 	size_t start = b->len;
-	add_bytes(b, 2, str_of(yaml));
-	wrap(b, start, 2);
+	pb_add_bytes(b, 2, str_of(yaml));
+	pb_wrap(b, start, 2);
 	CLEANUP(strbuf_release) struct strbuf head = STRBUF_INIT(STRBUF_SMALL);
-	add_bytes(&head, 1, str_of(name));
+	pb_add_bytes(&head, 1, str_of(name));
 	strbuf_insert(b, start, strbuf_str(&head));
-	wrap(b, start, 31);
+	pb_wrap(b, start, 31);
 }
 
 /* NOLINTBEGIN(misc-no-recursion): as deep as JSON is read */
@@ -91,11 +66,11 @@ static void add_named(struct strbuf *b, struct str name, const struct obj *schem
 {
 	size_t start = b->len;
 	add_schema(b, schema);
-	wrap(b, start, 2);
+	pb_wrap(b, start, 2);
 	CLEANUP(strbuf_release) struct strbuf head = STRBUF_INIT(STRBUF_SMALL);
-	add_bytes(&head, 1, name);
+	pb_add_bytes(&head, 1, name);
 	strbuf_insert(b, start, strbuf_str(&head));
-	wrap(b, start, 1); /* of Definitions, of Properties */
+	pb_wrap(b, start, 1); /* of Definitions, of Properties */
 }
 
 static void add_properties(struct strbuf *b, const struct obj *properties)
@@ -103,7 +78,7 @@ static void add_properties(struct strbuf *b, const struct obj *properties)
 	size_t start = b->len;
 	OBJ_EACH (it, properties)
 		add_named(b, str_of(it.key), it.value);
-	wrap(b, start, 25);
+	pb_wrap(b, start, 25);
 }
 
 /* Schema in the message of that number, which has it as its field 1. */
@@ -111,23 +86,23 @@ static void add_sub(struct strbuf *b, const struct obj *schema, unsigned number)
 {
 	size_t start = b->len;
 	add_schema(b, schema);
-	wrap(b, start, 1);
-	wrap(b, start, number);
+	pb_wrap(b, start, 1);
+	pb_wrap(b, start, number);
 }
 
 static void add_text(struct strbuf *b, const struct obj *s, const char *key, unsigned number)
 {
 	struct str text = obj_as_str(obj_get(s, key));
 	if (text.len)
-		add_bytes(b, number, text);
+		pb_add_bytes(b, number, text);
 }
 
 static void add_default(struct strbuf *b, const struct obj *value)
 {
 	CLEANUP(xfreep) char *yaml = json_text(value);
 	size_t start = b->len;
-	add_bytes(b, 2, str_of(yaml));
-	wrap(b, start, 5);
+	pb_add_bytes(b, 2, str_of(yaml));
+	pb_wrap(b, start, 5);
 }
 
 static void add_schema(struct strbuf *b, const struct obj *s)
@@ -139,13 +114,13 @@ static void add_schema(struct strbuf *b, const struct obj *s)
 	if (obj_has(s, "default"))
 		add_default(b, obj_get(s, "default"));
 	for (size_t i = 0; i < obj_len(required); i++)
-		add_bytes(b, 19, obj_as_str(obj_at(required, i)));
+		pb_add_bytes(b, 19, obj_as_str(obj_at(required, i)));
 	if (obj_has(s, "additionalProperties"))
 		add_sub(b, obj_get(s, "additionalProperties"), 21);
 	if (type) {
 		size_t start = b->len;
-		add_bytes(b, 1, obj_as_str(type));
-		wrap(b, start, 22);
+		pb_add_bytes(b, 1, obj_as_str(type));
+		pb_wrap(b, start, 22);
 	}
 	if (obj_has(s, "items"))
 		add_sub(b, obj_get(s, "items"), 23);
@@ -199,22 +174,22 @@ static void add_definitions(struct strbuf *b, struct kinds *k)
 		strbuf_addstr(&all, strbuf_str(&one));
 		rest = str_skip(rest, n);
 	}
-	add_bytes(b, 9, strbuf_str(&all));
+	pb_add_bytes(b, 9, strbuf_str(&all));
 }
 
 void openapi_v2_protobuf(struct kinds *k, struct strbuf *b)
 {
 	size_t n;
 	const struct kind *const *all = kinds_all(k, &n);
-	add_bytes(b, 1, STR("2.0"));
+	pb_add_bytes(b, 1, STR("2.0"));
 	size_t start = b->len;
-	add_bytes(b, 1, STR("ALM"));
-	add_bytes(b, 2, STR("v0.1.0"));
-	wrap(b, start, 2);
+	pb_add_bytes(b, 1, STR("ALM"));
+	pb_add_bytes(b, 2, STR("v0.1.0"));
+	pb_wrap(b, start, 2);
 	start = b->len;
 	for (size_t i = 0; i < n; i++)
 		if (all[i]->verbs & VERB_PATCH)
 			add_path(b, all[i]);
-	wrap(b, start, 8);
+	pb_wrap(b, start, 8);
 	add_definitions(b, k);
 }

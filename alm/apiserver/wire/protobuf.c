@@ -1,6 +1,7 @@
 /* protobuf: the wire format. Input is hostile: every length is checked against what is left, depth
  * is bounded, and a wrong wire type is an error. */
 #include "alm/apiserver/wire/protobuf.h"
+#include "alm/apiserver/wire/protobuf_write.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,8 +11,6 @@
 #include "alm/base/strbuf.h"
 #include "alm/obj/json.h"
 #include "alm/obj/schema/api_types.h"
-
-enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
 struct reader {
 	struct str rest;
@@ -23,7 +22,7 @@ struct reader {
 /* One field as read: varint or bytes. */
 struct item {
 	unsigned number;
-	enum wire wire;
+	enum pb_wire wire;
 	uint64_t varint;
 	struct str bytes;
 };
@@ -84,24 +83,24 @@ static int read_item(struct reader *r, struct item *ret)
 		return -E_BADREQUEST;
 	if (!(tag >> 3) || tag >> 3 > 536870911)
 		return broken(r, "illegal field number");
-	*ret = (struct item){.number = (unsigned)(tag >> 3), .wire = (enum wire)(tag & 7)};
+	*ret = (struct item){.number = (unsigned)(tag >> 3), .wire = (enum pb_wire)(tag & 7)};
 	switch (tag & 7) {
-	case WIRE_VARINT:
+	case PB_VARINT:
 		return read_varint(r, &ret->varint) < 0 ? -E_BADREQUEST : 1;
-	case WIRE_BYTES:
+	case PB_BYTES:
 		if (read_varint(r, &len) < 0 || read_bytes(r, len, &ret->bytes) < 0)
 			return -E_BADREQUEST;
 		return 1;
-	case WIRE_64:
+	case PB_64:
 		return read_bytes(r, 8, &ret->bytes) < 0 ? -E_BADREQUEST : 1;
-	case WIRE_32:
+	case PB_32:
 		return read_bytes(r, 4, &ret->bytes) < 0 ? -E_BADREQUEST : 1;
 	default:
 		return broken(r, "illegal wire type");
 	}
 }
 
-static int want(struct reader *r, const struct item *it, enum wire wire)
+static int want(struct reader *r, const struct item *it, enum pb_wire wire)
 {
 	return it->wire == wire ? 0 : broken(r, "wrong wire type");
 }
@@ -174,7 +173,7 @@ static int decode_int_or_string(struct reader *r, struct str bytes, struct obj *
 static int decode_double(struct reader *r, const struct item *it, struct obj **ret)
 {
 	double v;
-	if (it->wire != WIRE_64)
+	if (it->wire != PB_64)
 		return broken(r, "wrong wire type");
 	memcpy(&v, it->bytes.ptr, sizeof(v)); /* little endian, as this machine */
 	if (!isfinite(v))
@@ -210,7 +209,7 @@ static bool keeps_zero(const struct api_field *f)
 static int decode_number(struct reader *r, const struct api_field *f, const struct item *it,
 			 struct obj **ret)
 {
-	if (want(r, it, WIRE_VARINT) < 0)
+	if (want(r, it, PB_VARINT) < 0)
 		return -E_BADREQUEST;
 	if (!it->varint && !keeps_zero(f))
 		return 0;
@@ -262,7 +261,7 @@ static int decode_schema_or(struct reader *outer, enum api_shape shape, struct s
 		}
 		if (it.number > 2)
 			continue;
-		if (want(&r, &it, WIRE_BYTES) < 0 ||
+		if (want(&r, &it, PB_BYTES) < 0 ||
 		    (is_schema ? decode_struct(&r, schema_type(), it.bytes, &v)
 			       : text_of(&r, it.bytes, &v)) < 0)
 			return -r.err->code;
@@ -293,7 +292,7 @@ static int decode_value(struct reader *r, const struct api_field *f, const struc
 		return decode_number(r, f, it, ret);
 	if (shape == API_DOUBLE)
 		return decode_double(r, it, ret);
-	if (want(r, it, WIRE_BYTES) < 0)
+	if (want(r, it, PB_BYTES) < 0)
 		return -E_BADREQUEST;
 	switch (shape) {
 	case API_STRING:
@@ -348,7 +347,7 @@ static int decode_texts(struct reader *outer, struct str bytes, struct obj **ret
 			return -E_TOOLARGE;
 		if (it.number != 1)
 			continue;
-		if (want(&r, &it, WIRE_BYTES) < 0 || text_of(&r, it.bytes, &v) < 0)
+		if (want(&r, &it, PB_BYTES) < 0 || text_of(&r, it.bytes, &v) < 0)
 			return -E_BADREQUEST;
 		obj_append(list, v);
 	}
@@ -369,7 +368,7 @@ static int decode_entry(struct reader *r, const struct api_field *f, struct str 
 	if (!value.number) { /* a zero that was left out */
 		bool number =
 			f->shape == API_BOOL || f->shape == API_INT32 || f->shape == API_INT64;
-		value.wire = number ? WIRE_VARINT : WIRE_BYTES;
+		value.wire = number ? PB_VARINT : PB_BYTES;
 	}
 	if ((f->marks & API_LIST ? decode_texts(r, value.bytes, &v)
 				 : decode_value(r, f, &value, &v)) < 0)
@@ -385,11 +384,11 @@ static int decode_field(struct reader *r, const struct api_field *f, const struc
 	const char *name = api_text(f->name);
 	struct obj *v = NULL;
 	if (f->flags & API_EMBEDDED)
-		return want(r, it, WIRE_BYTES) < 0
+		return want(r, it, PB_BYTES) < 0
 			       ? -E_BADREQUEST
 			       : decode_message(r, api_struct_of(f), it->bytes, into);
 	if (f->marks & API_MAP) {
-		if (want(r, it, WIRE_BYTES) < 0)
+		if (want(r, it, PB_BYTES) < 0)
 			return -E_BADREQUEST;
 		return decode_entry(r, f, it->bytes, member(into, name, obj_map));
 	}

@@ -1,6 +1,7 @@
 /* protobuf_encode: the wire format, written as gogo/protobuf writes Kubernetes' types: fields by number, those that are no
  * pointer always. See protobuf.h. */
 #include "alm/apiserver/wire/protobuf.h"
+#include "alm/apiserver/wire/protobuf_write.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,67 +12,17 @@
 #include "alm/obj/json.h"
 #include "alm/obj/schema/api_types.h"
 
-enum wire { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2 };
-
 #define NUMBERS     256 /* of fields: api_field.number has 8 bits */
 #define KIND_BYTES  256
-#define VARINT_MAX  10
 #define FRAME_BYTES 4 /* the length before each event of a watch, big-endian */
-
-static size_t varint(uint64_t v, char out[VARINT_MAX])
-{
-	size_t n = 0;
-	for (; v > 0x7f; v >>= 7)
-		out[n++] = (char)(v | 0x80);
-	out[n++] = (char)v;
-	return n;
-}
-
-static void add_varint(struct strbuf *b, uint64_t v)
-{
-	char text[VARINT_MAX];
-	strbuf_add(b, text, varint(v, text));
-}
-
-static void add_tag(struct strbuf *b, unsigned number, enum wire wire)
-{
-	add_varint(b, (uint64_t)number << 3 | wire);
-}
-
-static void add_number(struct strbuf *b, unsigned number, uint64_t v)
-{
-	add_tag(b, number, WIRE_VARINT);
-	add_varint(b, v);
-}
-
-static void add_bytes(struct strbuf *b, unsigned number, struct str s)
-{
-	add_tag(b, number, WIRE_BYTES);
-	add_varint(b, s.len);
-	strbuf_addstr(b, s);
-}
-
-/* A message is what is written between these: its length is put before it. */
-static size_t message_begin(struct strbuf *b, unsigned number)
-{
-	add_tag(b, number, WIRE_BYTES);
-	return b->len;
-}
-
-static void message_end(struct strbuf *b, size_t at)
-{
-	char text[VARINT_MAX];
-	if (!b->over)
-		strbuf_insert(b, at, str_n(text, varint(b->len - at, text)));
-}
 
 static void add_time(struct strbuf *b, const struct obj *v)
 {
 	int64_t seconds, nanos;
 	if (!v || !clock_parse_seconds(obj_as_str(v), &seconds, &nanos))
 		return;
-	add_number(b, 1, (uint64_t)seconds);
-	add_number(b, 2, (uint64_t)nanos);
+	pb_add_number(b, 1, (uint64_t)seconds);
+	pb_add_number(b, 2, (uint64_t)nanos);
 }
 
 static void add_int_or_string(struct strbuf *b, const struct obj *v)
@@ -79,9 +30,9 @@ static void add_int_or_string(struct strbuf *b, const struct obj *v)
 	int64_t n = 0;
 	bool is_text = obj_type(v) == OBJ_STRING;
 	(void)obj_as_i64(v, &n);
-	add_number(b, 1, is_text);
-	add_number(b, 2, is_text ? 0 : (uint64_t)n);
-	add_bytes(b, 3, is_text ? obj_as_str(v) : STR(""));
+	pb_add_number(b, 1, is_text);
+	pb_add_number(b, 2, is_text ? 0 : (uint64_t)n);
+	pb_add_bytes(b, 3, is_text ? obj_as_str(v) : STR(""));
 }
 
 static void add_json(struct strbuf *b, const struct obj *v)
@@ -89,7 +40,7 @@ static void add_json(struct strbuf *b, const struct obj *v)
 	if (!v)
 		return;
 	CLEANUP(xfreep) char *text = json_text(v);
-	add_bytes(b, 1, str_of(text));
+	pb_add_bytes(b, 1, str_of(text));
 }
 
 /* NOLINTBEGIN(misc-no-recursion): as deep as the object, OBJ_DEPTH_MAX */
@@ -97,9 +48,9 @@ static void add_fields(struct strbuf *b, const struct api_type *t, const struct 
 
 static void add_schema(struct strbuf *b, unsigned number, const struct obj *o)
 {
-	size_t at = message_begin(b, number);
+	size_t at = b->len;
 	add_fields(b, api_type_named("apiextensions.v1.JSONSchemaProps"), o);
-	message_end(b, at);
+	pb_wrap(b, at, number);
 }
 
 /* {schema=1, and 2: more of them, or texts}; of OrBool {allows=1, schema=2}. */
@@ -107,14 +58,14 @@ static void add_schema_or(struct strbuf *b, enum api_shape shape, const struct o
 {
 	bool or_bool = shape == API_SCHEMA_OR_BOOL;
 	if (or_bool)
-		add_number(b, 1, obj_type(v) == OBJ_MAP || obj_is_true(v));
+		pb_add_number(b, 1, obj_type(v) == OBJ_MAP || obj_is_true(v));
 	if (obj_type(v) == OBJ_MAP)
 		add_schema(b, or_bool ? 2 : 1, v);
 	for (size_t i = 0; i < obj_len(v) && obj_type(v) == OBJ_LIST; i++)
 		if (shape == API_SCHEMA_OR_ARRAY)
 			add_schema(b, 2, obj_at(v, i));
 		else
-			add_bytes(b, 2, obj_as_str(obj_at(v, i)));
+			pb_add_bytes(b, 2, obj_as_str(obj_at(v, i)));
 }
 
 /* What is a message of its own; v NULL: its zero. */
@@ -122,11 +73,11 @@ static void add_message(struct strbuf *b, const struct api_field *f, unsigned nu
 			const struct obj *v)
 {
 	enum api_shape shape = (enum api_shape)f->shape;
-	size_t at = message_begin(b, number);
+	size_t at = b->len;
 	if (shape == API_STRUCT)
 		add_fields(b, api_struct_of(f), v);
 	else if (shape == API_QUANTITY)
-		add_bytes(b, 1, v ? obj_as_str(v) : STR("0"));
+		pb_add_bytes(b, 1, v ? obj_as_str(v) : STR("0"));
 	else if (shape == API_INT_OR_STRING)
 		add_int_or_string(b, v);
 	else if (shape == API_TIME || shape == API_MICRO_TIME)
@@ -135,7 +86,7 @@ static void add_message(struct strbuf *b, const struct api_field *f, unsigned nu
 		add_schema_or(b, shape, v);
 	else
 		add_json(b, v);
-	message_end(b, at);
+	pb_wrap(b, at, number);
 }
 
 static void add_double(struct strbuf *b, unsigned number, const struct obj *v)
@@ -144,7 +95,7 @@ static void add_double(struct strbuf *b, unsigned number, const struct obj *v)
 	char bytes[sizeof(n)];
 	(void)obj_as_double(v, &n);
 	memcpy(bytes, &n, sizeof(n)); /* little endian, as this machine */
-	add_tag(b, number, WIRE_64);
+	pb_add_tag(b, number, PB_64);
 	strbuf_add(b, bytes, sizeof(bytes));
 }
 
@@ -155,23 +106,23 @@ static void add_value(struct strbuf *b, const struct api_field *f, unsigned numb
 	int64_t n = 0;
 	switch ((enum api_shape)f->shape) {
 	case API_BOOL:
-		add_number(b, number, obj_is_true(v));
+		pb_add_number(b, number, obj_is_true(v));
 		return;
 	case API_INT32:
 	case API_INT64:
 		(void)obj_as_i64(v, &n);
-		add_number(b, number, (uint64_t)n);
+		pb_add_number(b, number, (uint64_t)n);
 		return;
 	case API_DOUBLE:
 		add_double(b, number, v);
 		return;
 	case API_STRING:
-		add_bytes(b, number, v ? obj_as_str(v) : STR(""));
+		pb_add_bytes(b, number, v ? obj_as_str(v) : STR(""));
 		return;
 	case API_BYTES: {
 		CLEANUP(strbuf_release) struct strbuf bytes = STRBUF_INIT(PROTOBUF_BYTES_MAX);
 		if (v && base64_decode(obj_as_str(v), &bytes))
-			add_bytes(b, number, strbuf_str(&bytes));
+			pb_add_bytes(b, number, strbuf_str(&bytes));
 		return;
 	}
 	case API_STRUCT:
@@ -205,17 +156,17 @@ static void add_map(struct strbuf *b, const struct api_field *f, const struct ob
 	qsort(keys, n, sizeof(*keys), by_text);
 	for (size_t i = 0; i < n; i++) {
 		const struct obj *v = obj_get(map, keys[i]);
-		size_t at = message_begin(b, f->number);
-		add_bytes(b, 1, str_of(keys[i]));
+		size_t at = b->len;
+		pb_add_bytes(b, 1, str_of(keys[i]));
 		if (!(f->marks & API_LIST)) {
 			add_value(b, f, 2, v);
 		} else {
-			size_t items = message_begin(b, 2);
+			size_t items = b->len;
 			for (size_t k = 0; k < obj_len(v); k++)
 				add_value(b, f, 1, obj_at(v, k));
-			message_end(b, items);
+			pb_wrap(b, items, 2);
 		}
-		message_end(b, at);
+		pb_wrap(b, at, f->number);
 	}
 }
 
@@ -263,13 +214,13 @@ static const struct api_type *item_type(const char *api_version, const char *lis
 static void add_list(struct strbuf *b, const struct api_type *of, const struct obj *list)
 {
 	const struct obj *items = obj_get(list, "items");
-	size_t at = message_begin(b, 1);
+	size_t at = b->len;
 	add_fields(b, api_type_named("apis.meta.v1.ListMeta"), obj_get(list, "metadata"));
-	message_end(b, at);
+	pb_wrap(b, at, 1);
 	for (size_t i = 0; i < obj_len(items); i++) {
-		at = message_begin(b, 2);
+		at = b->len;
 		add_fields(b, of, obj_at(items, i));
-		message_end(b, at);
+		pb_wrap(b, at, 2);
 	}
 }
 
@@ -277,18 +228,18 @@ static void add_list(struct strbuf *b, const struct api_type *of, const struct o
 static size_t unknown_begin(struct strbuf *b, const char *api_version, const char *kind)
 {
 	strbuf_add(b, PROTOBUF_MAGIC, PROTOBUF_MAGIC_BYTES);
-	size_t at = message_begin(b, 1);
-	add_bytes(b, 1, str_of(api_version));
-	add_bytes(b, 2, str_of(kind));
-	message_end(b, at);
-	return message_begin(b, 2);
+	size_t at = b->len;
+	pb_add_bytes(b, 1, str_of(api_version));
+	pb_add_bytes(b, 2, str_of(kind));
+	pb_wrap(b, at, 1);
+	return b->len;
 }
 
 static void unknown_end(struct strbuf *b, size_t raw)
 {
-	message_end(b, raw);
-	add_bytes(b, 3, STR(""));
-	add_bytes(b, 4, STR(""));
+	pb_wrap(b, raw, 2);
+	pb_add_bytes(b, 3, STR(""));
+	pb_add_bytes(b, 4, STR(""));
 }
 
 bool protobuf_encode(const struct obj *o, struct strbuf *b)
@@ -316,11 +267,11 @@ bool protobuf_encode_event(const struct obj *event, struct strbuf *b)
 {
 	size_t frame = b->len;
 	strbuf_pad(b, 0, FRAME_BYTES);
-	add_bytes(b, 1, obj_as_str(obj_get(event, "type")));
-	size_t object = message_begin(b, 2), bytes = message_begin(b, 1);
+	pb_add_bytes(b, 1, obj_as_str(obj_get(event, "type")));
+	size_t at = b->len;
 	bool ok = protobuf_encode(obj_get(event, "object"), b);
-	message_end(b, bytes);
-	message_end(b, object);
+	pb_wrap(b, at, 1);
+	pb_wrap(b, at, 2);
 	size_t n = b->len - frame - FRAME_BYTES;
 	for (size_t i = 0; ok && !b->over && i < FRAME_BYTES; i++)
 		b->buf[frame + i] = (char)(n >> 8 * (FRAME_BYTES - 1 - i));

@@ -37,6 +37,8 @@ MORE = ['apis.meta.v1.DeleteOptions', 'apis.meta.v1.Status', 'apis.meta.v1.ListM
 MORE_KINDS = [('authentication.k8s.io/v1beta1', 'SelfSubjectReview', 'authentication.v1beta1.SelfSubjectReview')]
 
 
+# Defaults that OpenAPI tells and that the server sets otherwise: with the feature, and by kinds/defaults.c.
+NO_DEFAULT = {('core.v1.FileKeySelector', 'optional'), ('core.v1.GRPCAction', 'service')}
 # What is empty in these the server fills in, so nobody sees it.
 FILLED = ('batch.v1.PodFailurePolicyOnPodConditionsPattern', 'flowcontrol.v1.FlowSchemaSpec', 'flowcontrol.v1.QueuingConfiguration', 'rbac.v1.RoleRef')
 
@@ -140,7 +142,7 @@ def main():
                 row.append('always')
             if required and plural and (name, key) not in always and name in fields:
                 row.append('omitted')
-            if default and (default not in ('""', '{}', '0', 'false') or marks == '*' and default != '{}'):
+            if default and (name, key) not in NO_DEFAULT and (default not in ('""', '{}', '0', 'false') or marks == '*' and default != '{}'):
                 row.append('default=' + json.dumps(json.loads(default), separators=(',', ':')))
             if list_type == 'set':
                 row.append('set')
@@ -152,7 +154,7 @@ def main():
                 row.append('merge=' + merge)
             if 'retainKeys' in strategy.split(','):
                 row.append('retainKeys')
-            if (name, key) in names and of in (*SCALARS, 'SchemaOrStrings'):
+            if (name, key) in names and of in (*SCALARS, 'SchemaOrStrings', 'Quantity'):
                 row.append('go=' + names[name, key])
             rows.append(row)
         done[name] = sorted(rows)

@@ -117,9 +117,7 @@ static void add_type(const struct api_field *f, unsigned marks, struct strbuf *b
 	else if (marks && f->shape == API_TIME)
 		strbuf_adds(b, "map[string]v1.Time"); /* the one field of them */
 	else if (marks & API_MAP && f->shape == API_QUANTITY)
-		strbuf_adds(b, f->flags & API_REQUIRED /* the one that is no ResourceList */
-				       ? "map[v1.ResourceName]resource.Quantity"
-				       : "v1.ResourceList");
+		strbuf_adds(b, "v1.ResourceList");
 	else
 		strbuf_addf(b, "%s%s%s", marks & API_MAP ? "map[string]" : "",
 			    marks & API_LIST ? "[]" : "", shape_name(f));
