@@ -221,8 +221,8 @@ int list_charge(struct request *r, const struct listing *l, struct error *err)
 	size_t bytes = bytes_of(l);
 	if (!r->exchange || bytes <= LIST_WHOLE_BYTES)
 		return 0;
-	if (r->accept.form != FORM_JSON && bytes > REQUEST_YAML_BYTES_MAX)
-		return fail_code(r, E_TOOLARGE, err, REQUEST_YAML_MESSAGE);
+	if (r->accept.form != FORM_JSON && bytes > REQUEST_TREE_BYTES_MAX)
+		return fail_code(r, E_TOOLARGE, err, REQUEST_TREE_MESSAGE);
 	exchange_discharge(r->exchange, QUOTA_ANSWER_BYTES); /* while it was converted */
 	if (exchange_charge(r->exchange, QUOTA_ANSWER_BYTES, bytes) == QUOTA_OK)
 		return 0;

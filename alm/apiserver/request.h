@@ -152,10 +152,10 @@ void request_annotate(struct request *r, const char *key, struct str value);
 void request_reply(struct request *r, int status, const char *content_type, struct str body);
 /* Begins a stream, which the caller writes and ends; after the commit of an open batch. */
 void request_begin(struct request *r, int status, const char *content_type);
-/* As JSON, YAML or protobuf, as accept says. A text larger than REQUEST_YAML_BYTES_MAX, whose tree would have
- * 16 times its size, is not turned into YAML: E_TOOLARGE. */
-#define REQUEST_YAML_BYTES_MAX ((size_t)4 << 20)
-#define REQUEST_YAML_MESSAGE \
+/* As JSON, YAML or protobuf, as accept says. A text larger than REQUEST_TREE_BYTES_MAX, whose tree would have
+ * 16 times its size, is turned into neither of the latter: E_TOOLARGE. */
+#define REQUEST_TREE_BYTES_MAX ((size_t)4 << 20)
+#define REQUEST_TREE_MESSAGE \
 	"the answer is too large for YAML or protobuf: ask for JSON, or use limit"
 void request_reply_obj(struct request *r, int status, const struct obj *o);
 void request_reply_json(struct request *r, int status, struct str json);

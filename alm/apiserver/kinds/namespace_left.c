@@ -70,7 +70,7 @@ static void set(struct obj *list, const char *type, bool is_true, const char *re
 static void tell_failure(const struct namespace_left *l, struct obj *list, int64_t now_ns)
 {
 	CLEANUP(strbuf_release) struct strbuf b = STRBUF_INIT(STRBUF_SMALL);
-	strbuf_addf(&b, "Failed to delete all resource types, %zu remaining: %s", l->n_failed,
+	strbuf_addf(&b, "Failed to delete all resource types, %zu remaining: %s", l->n_failed_kinds,
 		    l->failure.msg);
 	if (l->n_failed)
 		set(list, "NamespaceDeletionContentFailure", true, "ContentDeletionFailed", b.buf,

@@ -14,6 +14,7 @@ struct namespace_left {
 	struct map *kinds;      /* "configmaps." -> how many */
 	struct map *finalizers; /* -> on how many */
 	size_t n_failed;        /* of the deletions of this pass */
+	size_t n_failed_kinds;  /* that they are of */
 	struct error failure;   /* the first of them */
 };
 

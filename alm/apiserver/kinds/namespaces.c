@@ -6,6 +6,7 @@
 #include "alm/apiserver/kinds/namespace_left.h"
 #include "alm/apiserver/kinds/services.h"
 #include "alm/apiserver/loops/engine.h"
+#include "alm/apiserver/loops/later.h"
 #include "alm/base/map.h"
 #include "alm/obj/meta.h"
 
@@ -20,29 +21,14 @@ struct namespaces {
 	struct apiserver *server;
 	struct map *pending; /* names to look at */
 	struct task task;
-	struct map *later; /* names to look at when `retry` fires */
-	struct timer retry;
+	struct later later;
 };
 
-static void look_at(struct namespaces *n, const char *name)
-{
-	map_set(n->pending, name, NULL);
-	loop_post(n->server->loop, &n->task);
-}
-
-static void look_later(struct namespaces *n, const char *name)
-{
-	if (!map_count(n->later))
-		loop_arm(n->server->loop, &n->retry, ENGINE_RETRY_NS);
-	map_set(n->later, name, NULL);
-}
-
-static void retry(void *arg)
+static void look_at(void *arg, const char *name)
 {
 	struct namespaces *n = arg;
-	for (struct map_entry *e = map_first(n->later); e; e = map_next(e))
-		look_at(n, e->key);
-	map_clear(n->later);
+	map_set(n->pending, name, NULL);
+	loop_post(n->server->loop, &n->task);
 }
 
 static struct head *namespace_of(struct namespaces *n, const char *name)
@@ -115,7 +101,7 @@ static bool empty_some(struct namespaces *n, const char *name, struct namespace_
 		struct store_table *res = store_resource_at(n->server->store, i);
 		if (!engine_kind(n->server, res))
 			continue;
-		size_t j = resource_lower_bound(res, name, "");
+		size_t j = resource_lower_bound(res, name, ""), failed_before = l->n_failed;
 		while (j < res->n_heads && strcmp(res->heads[j]->ns, name) == 0) {
 			struct error err = ERROR_INIT;
 			struct head *h = res->heads[j];
@@ -127,8 +113,9 @@ static bool empty_some(struct namespaces *n, const char *name, struct namespace_
 				return left == 0;
 			if (engine_delete(n->server, &controller, h, PROPAGATE_BACKGROUND, &err) <
 			    0) {
-				if (!l->n_failed++)
+				if (!l->n_failed)
 					l->failure = err;
+				l->n_failed_kinds += l->n_failed++ == failed_before;
 				j++;
 				continue;
 			}
@@ -177,7 +164,7 @@ static void terminate(struct namespaces *n, struct head *h)
 		return;
 	}
 	if (left.n_failed)
-		look_later(n, name);
+		later_add(&n->later, name);
 	namespace_left_count(&left, n->server, name);
 	struct remaining r = {&left, loop_now(n->server->loop)};
 	h = namespace_of(n, name);
@@ -258,7 +245,7 @@ static void changed(void *arg, const struct change *c)
 	if (h && ((!ends && is_default_content(c)) || (ends && is_empty(n, c->ns))))
 		look_at(n, c->ns);
 	else if (ends) /* what is left is counted anew once in a while, not for each that goes */
-		look_later(n, c->ns);
+		later_add(&n->later, c->ns);
 }
 
 int namespaces_load(struct namespaces *n, struct error *err)
@@ -282,8 +269,7 @@ struct namespaces *namespaces_new(struct apiserver *s)
 	struct namespaces *n = xcalloc(1, sizeof(*n));
 	n->server = s;
 	n->pending = map_new(NULL);
-	n->later = map_new(NULL);
-	n->retry = (struct timer){.fn = retry, .arg = n};
+	later_init(&n->later, s->loop, look_at, n);
 	n->task.fn = run;
 	n->task.arg = n;
 	store_on_change(s->store, changed, n);
@@ -295,8 +281,7 @@ void namespaces_free(struct namespaces *n)
 	if (!n)
 		return;
 	loop_unpost(n->server->loop, &n->task);
-	loop_disarm(n->server->loop, &n->retry);
-	map_free(n->later);
+	later_release(&n->later);
 	map_free(n->pending);
 	xfree(n);
 }

@@ -5,6 +5,7 @@
 
 #include "alm/apiserver/kinds/crd.h"
 #include "alm/apiserver/loops/engine.h"
+#include "alm/apiserver/loops/later.h"
 #include "alm/base/clock.h"
 #include "alm/base/log.h"
 #include "alm/base/map.h"
@@ -20,16 +21,15 @@ struct gc {
 	struct apiserver *server;
 	struct map *uids; /* to look at, in order */
 	struct task task;
-	struct map *
-		refused; /* those of dependents that could not be deleted, for when `retry` fires */
-	struct timer retry;
+	struct later refused; /* uids of owners with dependents that could not be deleted */
 	size_t n_refused;     /* since the beginning */
 	struct error refusal; /* the last one */
 	struct map *told;     /* uids of which that is in the log of the server already */
 };
 
-static void look_at(struct gc *g, const char *uid)
+static void look_at(void *arg, const char *uid)
 {
+	struct gc *g = arg;
 	if (!uid || !*uid)
 		return;
 	map_set(g->uids, uid, NULL);
@@ -43,17 +43,7 @@ static void look_later(struct gc *g, const char *uid)
 		log_warn("a dependent is not deleted; it is tried again", "owner", uid, "error",
 			 g->refusal.msg);
 	map_set(g->told, uid, NULL);
-	if (!map_count(g->refused))
-		loop_arm(g->server->loop, &g->retry, ENGINE_RETRY_NS);
-	map_set(g->refused, uid, NULL);
-}
-
-static void retry(void *arg)
-{
-	struct gc *g = arg;
-	for (struct map_entry *e = map_first(g->refused); e; e = map_next(e))
-		look_at(g, e->key);
-	map_clear(g->refused);
+	later_add(&g->refused, uid);
 }
 
 static void delete_one(struct gc *g, struct head *h, enum propagation policy)
@@ -408,9 +398,8 @@ struct gc *gc_new(struct apiserver *s)
 	struct gc *g = xcalloc(1, sizeof(*g));
 	g->server = s;
 	g->uids = map_new(NULL);
-	g->refused = map_new(NULL);
+	later_init(&g->refused, s->loop, look_at, g);
 	g->told = map_new(NULL);
-	g->retry = (struct timer){.fn = retry, .arg = g};
 	g->task.fn = run;
 	g->task.arg = g;
 	store_on_change(s->store, changed, g);
@@ -422,8 +411,7 @@ void gc_free(struct gc *g)
 	if (!g)
 		return;
 	loop_unpost(g->server->loop, &g->task);
-	loop_disarm(g->server->loop, &g->retry);
-	map_free(g->refused);
+	later_release(&g->refused);
 	map_free(g->told);
 	map_free(g->uids);
 	xfree(g);

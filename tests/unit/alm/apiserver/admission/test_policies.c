@@ -302,7 +302,7 @@ static void test_policies__hold_a_namespace(void **state)
 	assert_false(is_there(f, "/api/v1/namespaces/n/secrets/s"));
 	struct answer held = apifake_do(f, "GET", "/api/v1/namespaces/n", NULL);
 	assert_string_equal(obj_str(held.json, "status.conditions[2].message"),
-			    "Failed to delete all resource types, 120 remaining: configmaps \"m0\" "
+			    "Failed to delete all resource types, 1 remaining: configmaps \"m0\" "
 			    "is forbidden: "
 			    "ValidatingAdmissionPolicy 'p' with binding 'p' denied request: no");
 	assert_string_equal(obj_str(held.json, "status.conditions[3].message"),
