@@ -21,7 +21,7 @@ struct namespaces {
 	struct apiserver *server;
 	struct map *pending; /* names to look at */
 	struct task task;
-	struct later later;
+	struct later_names later;
 };
 
 static void look_at(void *arg, const char *name)

@@ -21,10 +21,10 @@ struct gc {
 	struct apiserver *server;
 	struct map *uids; /* to look at, in order */
 	struct task task;
-	struct later refused; /* uids of owners with dependents that could not be deleted */
-	size_t n_refused;     /* since the beginning */
-	struct error refusal; /* the last one */
-	struct map *told;     /* uids of which that is in the log of the server already */
+	struct later_names refused; /* uids of owners with dependents that could not be deleted */
+	size_t n_refused;           /* since the beginning */
+	struct error refusal;       /* the last one */
+	struct map *told;           /* uids of which that is in the log of the server already */
 };
 
 static void look_at(void *arg, const char *uid)

@@ -6,7 +6,7 @@
 
 static void due(void *arg)
 {
-	struct later *l = arg;
+	struct later_names *l = arg;
 	struct map *names = l->names; /* who looks may add some for the next time */
 	l->names = map_new(NULL);
 	for (struct map_entry *e = map_first(names); e; e = map_next(e))
@@ -14,23 +14,23 @@ static void due(void *arg)
 	map_free(names);
 }
 
-void later_init(struct later *l, struct loop *loop, void (*look_at)(void *arg, const char *name),
-		void *arg)
+void later_init(struct later_names *l, struct loop *loop,
+		void (*look_at)(void *arg, const char *name), void *arg)
 {
-	*l = (struct later){.loop = loop,
-			    .names = map_new(NULL),
-			    .timer = {.fn = due, .arg = l},
-			    .look_at = look_at,
-			    .arg = arg};
+	*l = (struct later_names){.loop = loop,
+				  .names = map_new(NULL),
+				  .timer = {.fn = due, .arg = l},
+				  .look_at = look_at,
+				  .arg = arg};
 }
 
-void later_release(struct later *l)
+void later_release(struct later_names *l)
 {
 	loop_disarm(l->loop, &l->timer);
 	map_free(l->names);
 }
 
-void later_add(struct later *l, const char *name)
+void later_add(struct later_names *l, const char *name)
 {
 	if (!map_count(l->names))
 		loop_arm(l->loop, &l->timer, ENGINE_RETRY_NS);

@@ -7,7 +7,7 @@
 
 #include "alm/io/loop.h"
 
-struct later {
+struct later_names {
 	struct loop *loop;
 	struct map *names;
 	struct timer timer;
@@ -16,9 +16,9 @@ struct later {
 };
 
 /* In place; it may not move. */
-void later_init(struct later *l, struct loop *loop, void (*look_at)(void *arg, const char *name),
-		void *arg);
-void later_release(struct later *l);
-void later_add(struct later *l, const char *name);
+void later_init(struct later_names *l, struct loop *loop,
+		void (*look_at)(void *arg, const char *name), void *arg);
+void later_release(struct later_names *l);
+void later_add(struct later_names *l, const char *name);
 
 #endif
